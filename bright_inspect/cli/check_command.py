@@ -1,0 +1,60 @@
+"""``bright-inspect check``: what was read from each file and what was odd about it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from bright_inspect.cli.options import opened, output_options, run_arguments
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table
+from bright_inspect.store.opening import OpenRequest
+from bright_inspect.store.summary import file_summaries
+
+
+@click.command()
+@run_arguments()
+@output_options
+def command(
+    runs: tuple[str, ...],
+    data: Path | None,
+    dataset: str | None,
+    task: str | None,
+    qrels: tuple[Path, ...],
+    baseline: str | None,
+    as_json: bool,
+    as_csv: bool,
+    strict: bool,
+) -> int:
+    """Read runs, tell what they are taken for, and list every finding with its file and line."""
+    with opened(OpenRequest(runs, data, dataset, task, qrels, baseline)) as opening:
+        session = opening.session
+        findings = list(session.findings)
+        if as_json:
+            files = [
+                {
+                    "path": str(summary.path), "run": summary.run.label, "system": summary.run.name.system,
+                    "variant": summary.run.name.variant, "dataset": summary.task[0], "task": summary.task[1],
+                    "queries": summary.queries, "rows": summary.rows, "depth": list(summary.depth),
+                }
+                for summary in file_summaries(session)
+            ]  # fmt: skip
+            print_json({"files": files, "findings": [finding_json(finding) for finding in findings]})
+        elif as_csv:
+            header = ["code", "severity", "file", "line", "count", "message"]
+            print_csv(header, ([finding_json(finding)[name] for name in header] for finding in findings))
+        else:
+            rows = [
+                [str(s.path), s.run.label, "/".join(s.task), str(s.queries), str(s.rows), "–".join(map(str, s.depth))]
+                for s in file_summaries(session)
+            ]
+            print_table(["file", "run", "task", "queries", "rows", "depth"], rows, right=("queries", "rows", "depth"))
+            click.echo()
+            if findings:
+                table = [[f.severity, f.place, str(f.count), f.code, f.message] for f in findings]
+                print_table(["", "place", "count", "finding", "what was done"], table, right=("count",))
+            else:
+                click.echo("No findings.")
+        sys.stdout.flush()
+        return 1 if strict and findings else 0

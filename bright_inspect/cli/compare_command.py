@@ -1,0 +1,158 @@
+"""``bright-inspect compare``: runs against a baseline, per task and per query."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bright_inspect.cli.eval_command import all_scores
+from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
+from bright_inspect.cli.output import (
+    finding_json,
+    percent,
+    print_csv,
+    print_json,
+    print_table,
+    report_findings,
+    signed_percent,
+)
+from bright_inspect.domain.tally import Tally
+from bright_inspect.errors import UsageError
+from bright_inspect.evaluation.scores import TaskComparison, compare_runs
+from bright_inspect.store.opening import OpenRequest
+from bright_inspect.store.session import differs
+
+
+@click.command()
+@run_arguments()
+@measure_option
+@click.option("--per-query", is_flag=True, help="Also print every query's values in the table (JSON always has them).")
+@output_options
+def command(
+    runs: tuple[str, ...],
+    data: Path | None,
+    dataset: str | None,
+    task: str | None,
+    qrels: tuple[Path, ...],
+    baseline: str | None,
+    measures: tuple[str, ...],
+    per_query: bool,
+    as_json: bool,
+    as_csv: bool,
+    strict: bool,
+) -> int:
+    """Compare runs with a baseline: delta = run − baseline, over tasks that both have.
+
+    What you care about comes first and the baseline last, or name it with --baseline.
+    """
+    wanted = wanted_measures(measures)
+    with opened(OpenRequest(runs, data, dataset, task, qrels, baseline)) as opening:
+        session = opening.session
+        if len(session.runs) < 2:
+            raise UsageError("only one run given.", "compare needs a run and a baseline.")
+        scores = all_scores(session, wanted)
+        comparisons = [
+            comparison
+            for measure in dict.fromkeys(score.measure for score in scores)
+            for comparison in compare_runs([score for score in scores if score.measure == measure], session.baseline)
+        ]
+        if not comparisons:
+            raise UsageError(
+                f"no run shares a task with the baseline {session.baseline.label}.",
+                "; ".join(f"{run.label}: {', '.join(task for _, task in run.tasks)}" for run in session.runs) + ".",
+            )
+        if as_json:
+            findings = [finding_json(finding) for finding in session.findings]
+            print_json({"results": [_result_json(comparison) for comparison in comparisons], "findings": findings})
+        elif as_csv:
+            _print_csv(comparisons)
+        else:
+            _print_table(comparisons, per_query)
+        sys.stdout.flush()
+        return report_findings(session.findings if not as_json else [], strict) or int(
+            strict and bool(session.findings)
+        )
+
+
+def _result_json(comparison: TaskComparison) -> dict[str, Any]:
+    run, baseline, counts = comparison.run, comparison.baseline, comparison.tally
+    return {
+        "run": run.run.label,
+        "baseline": baseline.run.label,
+        "dataset": run.task[0],
+        "task": run.task[1],
+        "measure": str(run.measure),
+        "mean_run": run.mean,
+        "mean_baseline": baseline.mean,
+        "delta": comparison.delta,
+        "win": counts.win,
+        "tie": counts.tie,
+        "tie_both_zero": counts.tie_both_zero,
+        "loss": counts.loss,
+        "answered_run": len(run.answered & run.per_query.keys()),
+        "answered_baseline": len(baseline.answered & baseline.per_query.keys()),
+        "differs": list(differs(run.run.name, baseline.run.name)),
+        "per_query": [
+            {"query_id": query_id, "run": value, "baseline": base, "delta": delta}
+            for query_id, value, base, delta in comparison.per_query()
+        ],
+    }
+
+
+def _print_csv(comparisons: list[TaskComparison]) -> None:
+    header = ["run", "baseline", "dataset", "task", "measure", "query_id", "run_value", "baseline_value", "delta"]
+    print_csv(
+        header,
+        (
+            [c.run.run.label, c.baseline.run.label, *c.run.task, str(c.run.measure), *row]
+            for c in comparisons
+            for row in c.per_query()
+        ),
+    )
+
+
+def _print_table(comparisons: list[TaskComparison], per_query: bool) -> None:
+    rows = []
+    for c in comparisons:
+        names = [c.run.run.label, c.baseline.run.label, "/".join(c.run.task), str(c.run.measure)]
+        difference = " and ".join(differs(c.run.run.name, c.baseline.run.name))
+        rows.append([*names, *_number_cells(c.run.mean, c.baseline.mean, [c.tally]), difference])
+        if per_query:
+            rows += [
+                ["", "", query_id, "", percent(value), percent(base), signed_percent(delta), "", "", "", ""]
+                for query_id, value, base, delta in c.per_query()
+            ]
+    for run_id, dataset, measure in dict.fromkeys(
+        (c.run.run.run_id, c.run.task[0], c.run.measure) for c in comparisons
+    ):
+        same = [
+            c for c in comparisons if (c.run.run.run_id, c.run.task[0], c.run.measure) == (run_id, dataset, measure)
+        ]
+        if len(same) > 1:
+            run_mean = sum(c.run.mean for c in same) / len(same)
+            baseline_mean = sum(c.baseline.mean for c in same) / len(same)
+            names = [
+                same[0].run.run.label,
+                same[0].baseline.run.label,
+                f"mean of {len(same)} common tasks",
+                str(measure),
+            ]
+            rows.append([*names, *_number_cells(run_mean, baseline_mean, [c.tally for c in same]), ""])
+    numbers = ("run mean", "base mean", "Δ", "win", "tie (both 0)", "loss")
+    print_table(("run", "baseline", "task", "measure", *numbers, "differs in"), rows, right=numbers)
+
+
+def _number_cells(run_mean: float, baseline_mean: float, tallies: list[Tally]) -> list[str]:
+    """Means, delta, wins, ties (of which both zero) and losses, over all the tallies."""
+    ties = f"{sum(t.tie for t in tallies)} ({sum(t.tie_both_zero for t in tallies)})"
+    return [
+        percent(run_mean),
+        percent(baseline_mean),
+        signed_percent(run_mean - baseline_mean),
+        str(sum(t.win for t in tallies)),
+        ties,
+        str(sum(t.loss for t in tallies)),
+    ]

@@ -1,0 +1,98 @@
+"""Options that several commands share, and the session they describe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bright_inspect.domain.measures import Measure, parse_measures
+from bright_inspect.store.opening import Opening, OpenRequest, open_session
+from bright_inspect.store.progress import Progress
+
+_Command = Callable[..., Any]
+
+
+def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
+    """The run files and where their data is."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in (
+            click.option("--baseline", metavar="NAME", help="The run to compare with; the last one unless named."),
+            click.option("--qrels", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+                         help="Judgments in TREC format, in place of the data set's own. May be repeated."),
+            click.option("--task", metavar="TASK", help="The task of every run, if paths and documents do not tell."),
+            click.option("--dataset", metavar="NAME", help="The dataset: bright, bright-long, demo ..."),
+            click.option("--data", type=click.Path(path_type=Path), metavar="DIR",
+                         help="Folder of a BRIGHT snapshot (examples/, documents/ ...)."),
+            click.argument("runs", nargs=-1, required=required, metavar="RUN..."),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def output_options(command: _Command) -> _Command:
+    """How results are printed, and whether findings fail the command."""
+    for option in (
+        click.option("--strict", is_flag=True, help="Exit with 1 if there are findings."),
+        click.option("--csv", "as_csv", is_flag=True, help="Print CSV, values as fractions 0-1."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON, values as fractions 0-1."),
+    ):
+        command = option(command)
+    return command
+
+
+def measure_option(command: _Command) -> _Command:
+    return click.option(
+        "--measure", "-m", "measures", multiple=True, metavar="NAME",
+        help="nDCG@k, AP@k, R@k, P@k, RR, RR@k, Judged@k, in any tool's spelling; repeat or separate by commas. "
+             "Default: nDCG@10, and R@1 for bright-long.",
+    )(command)  # fmt: skip
+
+
+def wanted_measures(measures: tuple[str, ...]) -> list[Measure]:
+    """The measures asked for; none means each dataset's default."""
+    return parse_measures(list(measures))
+
+
+@contextmanager
+def opened(request: OpenRequest) -> Iterator[Opening]:
+    """Open the session with progress on stderr; on leaving, convert fresh runs for next time and close.
+
+    The cache is written after the results are out, so that nobody waits for it.
+    """
+    with _progress_line() as listener:
+        opening = open_session(request, progress=listener)
+    try:
+        yield opening
+        known = len(opening.session.findings)
+        opening.convert()
+        for finding in opening.session.findings[known:]:
+            click.echo(f"bright-inspect: {finding.place}: {finding.message}", err=True)
+    finally:
+        opening.session.close()
+
+
+@contextmanager
+def _progress_line() -> Iterator[Callable[[Progress], None]]:
+    """One line on stderr that tells what is being read, if a person is watching."""
+    if not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+
+    def show(progress: Progress) -> None:
+        line = f"{progress.done}/{progress.total} {progress.message}"
+        sys.stderr.write("\r\x1b[K" + "".join(char if char.isprintable() else "?" for char in line)[:100])
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""Where queries, judgments, exclusions and documents come from."""

@@ -1,0 +1,1 @@
+"""The embedded demo data set, written for this project."""

@@ -1,0 +1,1 @@
+"""Measures in SQL, and what follows from them."""

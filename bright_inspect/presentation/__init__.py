@@ -1,0 +1,1 @@
+"""Display rows made of domain values: texts with style names, no terminal library."""

@@ -1,0 +1,1 @@
+"""One open session: runs, judgments and documents behind one in-memory DuckDB."""

@@ -1,0 +1,147 @@
+"""Runs converted once: one Parquet file per content, sorted by query and rank, in the user's cache folder.
+
+The folder can be deleted at any time. A converted run is found by the SHA-256 of the original; path, size, modification
+time and inode only save computing that digest again. The Parquet file's own SHA-256 is checked before use, because
+DuckDB reads a damaged file without complaint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import platformdirs
+
+from bright_inspect.db import Cursor, identifier, text_literal
+from bright_inspect.domain.findings import Finding
+from bright_inspect.formats.runs import ReadRun
+
+CACHE_VARIABLE = "BRIGHT_INSPECT_CACHE"
+#: Raised when a reader or the layout changes, so that older conversions are not used.
+LAYOUT = 1
+# A file changed in the last two seconds may change again within the clock's resolution: its digest is not trusted.
+_SETTLED_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRun:
+    """A converted run: its Parquet file ``(query_id, doc_id, score, given_rank, rank)`` and how the original read."""
+
+    parquet: Path
+    read: ReadRun
+
+
+def cache_folder() -> Path:
+    """The cache folder of this user, or what BRIGHT_INSPECT_CACHE says."""
+    return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("bright-inspect"))
+
+
+def ranked_sql(rows: str) -> str:
+    """SQL for rows with their rank by trec_eval's rule: score descending as float32, then document id descending by
+    bytes (trec_eval 9 form_res_rels.c; FORMATS F.1 and F.2)."""
+    return f"""
+        SELECT query_id, doc_id, score, given_rank,
+               row_number() OVER (PARTITION BY query_id ORDER BY score::FLOAT DESC, doc_id DESC)::INTEGER AS rank
+        FROM {rows}"""
+
+
+class RunCache:
+    """Looks up and writes converted runs. Several programs may use the same folder at once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._runs = folder / f"runs-{LAYOUT}"
+
+    def find(self, path: Path) -> CachedRun | None:
+        """The converted run of this file's present content, if there is one and it is whole."""
+        digest = self._known_digest(path)
+        return None if digest is None else self._load(digest, path)
+
+    def find_content(self, digest: str, path: Path) -> CachedRun | None:
+        """The converted run of a content; ``path`` is where it lies now, for the findings."""
+        return self._load(digest, path)
+
+    def write(self, cursor: Cursor, rows: str, path: Path, read: ReadRun) -> CachedRun:
+        """Convert the table ``rows`` and remember where it came from.
+
+        Raises:
+            OSError: the folder cannot be written (full disk, permissions).
+            DatabaseError: DuckDB could not write the file.
+        """
+        self._runs.mkdir(parents=True, exist_ok=True)
+        target = self._parquet(read.digest)
+        # A name of our own, then a rename: another window sees the old file or the whole new one.
+        handle, temporary = tempfile.mkstemp(dir=self._runs, suffix=".parquet.tmp")
+        os.close(handle)
+        try:
+            cursor.execute(f"""
+                COPY (SELECT * FROM ({ranked_sql(identifier(rows))}) ORDER BY query_id, rank)
+                TO {text_literal(temporary)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480)
+            """)
+            manifest = {"sha256": _sha256(Path(temporary)), **asdict(read)}
+            os.replace(temporary, target)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+        _write_json(self._manifest(read.digest), manifest)
+        self._remember_digest(path, read.digest)
+        return CachedRun(target, read)
+
+    def _load(self, digest: str, path: Path) -> CachedRun | None:
+        parquet = self._parquet(digest)
+        try:
+            manifest = json.loads(self._manifest(digest).read_bytes())
+            if manifest.pop("sha256") != _sha256(parquet):
+                return None
+            findings = tuple(Finding(**{**finding, "file": str(path)}) for finding in manifest.pop("findings"))
+            return CachedRun(parquet, ReadRun(**manifest, findings=findings))
+        except (OSError, ValueError, KeyError, TypeError):
+            # Absent or damaged, which is the same to the caller: the original is read again and replaces it.
+            return None
+
+    def _parquet(self, digest: str) -> Path:
+        return self._runs / f"{digest}.parquet"
+
+    def _manifest(self, digest: str) -> Path:
+        return self._runs / f"{digest}.json"
+
+    def _memo(self, path: Path) -> Path:
+        name = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()
+        return self._runs / "digests" / f"{name}.json"
+
+    def _known_digest(self, path: Path) -> str | None:
+        try:
+            memo = json.loads(self._memo(path).read_bytes())
+            return str(memo["digest"]) if memo["state"] == _file_state(path) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _remember_digest(self, path: Path, digest: str) -> None:
+        if time.time() - path.stat().st_mtime < _SETTLED_SECONDS:
+            return
+        memo = self._memo(path)
+        memo.parent.mkdir(parents=True, exist_ok=True)
+        _write_json(memo, {"digest": digest, "state": _file_state(path)})
+
+
+def _file_state(path: Path) -> list[int]:
+    state = path.stat()
+    return [state.st_size, state.st_mtime_ns, state.st_ino]
+
+
+def _write_json(path: Path, value: object) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".json.tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+        os.replace(temporary, path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

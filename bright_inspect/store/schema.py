@@ -1,0 +1,32 @@
+"""The tables of a session. A query's key is (dataset, task, query_id) in every one of them."""
+
+from __future__ import annotations
+
+from bright_inspect.db import Cursor
+
+_TABLES = """
+CREATE TABLE queries (dataset VARCHAR, task VARCHAR, query_id VARCHAR, position BIGINT,
+                      text VARCHAR, reasoning VARCHAR, gold_answer VARCHAR);
+CREATE TABLE qrels (dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR, relevance INTEGER);
+CREATE TABLE exclusions (dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR);
+CREATE TABLE gold_pages (dataset VARCHAR, task VARCHAR, query_id VARCHAR, page_id VARCHAR);
+CREATE TABLE documents (dataset VARCHAR, task VARCHAR, doc_id VARCHAR, content VARCHAR);
+-- Which query of which task each query id of a file is, and how many documents the file lists for it.
+CREATE TABLE file_queries (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR,
+                           depth INTEGER);
+-- Where the judged documents stand in each file: rank without excluded documents, raw_rank with them.
+CREATE TABLE file_judged (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR,
+                          relevance INTEGER, score DOUBLE, raw_rank INTEGER, rank INTEGER);
+-- Documents that a file lists although they are excluded for the query.
+CREATE TABLE file_excluded (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR,
+                            raw_rank INTEGER);
+CREATE TABLE files (file_id INTEGER, run_id INTEGER);
+CREATE VIEW run_queries AS FROM files JOIN file_queries USING (file_id);
+CREATE VIEW judged AS FROM files JOIN file_judged USING (file_id);
+CREATE VIEW excluded_hits AS FROM files JOIN file_excluded USING (file_id);
+"""
+
+
+def create_tables(cursor: Cursor) -> None:
+    """Create the session's empty tables."""
+    cursor.execute(_TABLES)

@@ -1,0 +1,77 @@
+"""An open session: the runs that were asked for, their judgments, and one in-memory database behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bright_inspect.db import Cursor, Database
+from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.names import RunName
+from bright_inspect.store.collections import Collections, TaskKey
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """One input file; its rows are the table or view ``rows`` of the session's database."""
+
+    file_id: int
+    path: Path
+    rows: str
+    tasks: tuple[TaskKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A column on screen: ``system@variant`` over the tasks of its files. ``run_id`` is its position, from 0."""
+
+    run_id: int
+    name: RunName
+    files: tuple[RunFile, ...]
+
+    @property
+    def label(self) -> str:
+        return str(self.name)
+
+    @property
+    def tasks(self) -> tuple[TaskKey, ...]:
+        return tuple(dict.fromkeys(task for file in self.files for task in file.tasks))
+
+
+@dataclass(slots=True)
+class Session:
+    """What ``open_session`` returns. ``baseline`` is the run others are compared with; ``unscored`` the tasks that
+    runs hold but no judgments are at hand for."""
+
+    database: Database
+    cursor: Cursor
+    collections: Collections
+    runs: tuple[Run, ...]
+    baseline: Run
+    findings: list[Finding] = field(default_factory=list)
+    unscored: tuple[TaskKey, ...] = ()
+
+    @property
+    def tasks(self) -> tuple[TaskKey, ...]:
+        """All tasks of all runs, those of the first run first."""
+        return tuple(dict.fromkeys(task for run in self.runs for task in run.tasks))
+
+    @property
+    def layer(self) -> str:
+        """Which set of judgments counts."""
+        return self.collections.layer
+
+    def close(self) -> None:
+        self.cursor.close()
+        self.database.close()
+
+
+def differs(run: RunName, baseline: RunName) -> tuple[str, ...]:
+    """In what two runs differ: ``system``, ``variant`` or both. A variant that is not known for one of them counts as
+    another, because it is not known to be the same."""
+    parts = []
+    if run.system != baseline.system:
+        parts.append("system")
+    if run.variant != baseline.variant:
+        parts.append("variant")
+    return tuple(parts)

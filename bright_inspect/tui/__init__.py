@@ -1,0 +1,1 @@
+"""The Textual program; the only part that imports textual."""
