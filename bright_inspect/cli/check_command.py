@@ -9,7 +9,7 @@ import click
 
 from bright_inspect.cli.options import opened, output_options, run_arguments
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table
-from bright_inspect.store.opening import OpenRequest
+from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.summary import file_summaries
 
 

@@ -22,7 +22,7 @@ from bright_inspect.cli.output import (
 from bright_inspect.domain.tally import Tally
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.scores import TaskComparison, compare_runs
-from bright_inspect.store.opening import OpenRequest
+from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import differs
 
 

@@ -14,7 +14,7 @@ from bright_inspect.domain.measures import Measure
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.evaluation.defaults import default_measure
 from bright_inspect.evaluation.scores import Engine, TaskScores, macro_mean, task_scores
-from bright_inspect.store.opening import OpenRequest
+from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import Session
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from bright_inspect.domain.measures import Measure, parse_measures
-from bright_inspect.store.opening import Opening, OpenRequest, open_session
+from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Progress
+from bright_inspect.store.request import OpenRequest
 
 _Command = Callable[..., Any]
 

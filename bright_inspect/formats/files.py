@@ -28,10 +28,12 @@ _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-b
 
 @dataclass(frozen=True, slots=True)
 class FileScan:
-    """What one pass over the bytes told. ``digest`` is the SHA-256 of the file as it lies on disk."""
+    """What one pass over the bytes told. ``digest`` is the SHA-256 of the file as it lies on disk; ``clean`` whether
+    DuckDB can read it as it is; ``tabs`` whether there is a tab anywhere."""
 
     digest: str
     clean: bool
+    tabs: bool
 
 
 def open_decompressed(path: Path) -> BinaryIO:
@@ -78,10 +80,12 @@ def scan_file(path: Path) -> FileScan:
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
     clean = True
+    tabs = False
     first = True
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
+            tabs = tabs or b"\t" in block
             if first:
                 clean = not block.startswith((codecs.BOM_UTF8, _GZIP_MAGIC, *_UTF16_MARKS))
                 first = False
@@ -96,7 +100,7 @@ def scan_file(path: Path) -> FileScan:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             clean = False
-    return FileScan(digest.hexdigest(), clean)
+    return FileScan(digest.hexdigest(), clean, tabs)
 
 
 @contextmanager

@@ -53,7 +53,10 @@ def _refuse_other_formats(path: Path, sniffed: Sniffed) -> None:
 
 def _settle_duplicates(cursor: Cursor, path: Path, table: str, sniffed: Sniffed) -> list[Finding]:
     name = identifier(table)
-    # Hashes first: they may collide, so they only say which queries need the exact count.
+    # Hashes first, over the whole file: they may collide, so they only say whether to look closer.
+    unlike = cursor.execute(f"SELECT count(*) = count(DISTINCT hash(query_id, doc_id)) FROM {name}").fetchone()
+    if unlike and unlike[0]:
+        return []
     suspects = cursor.execute(f"""
         SELECT list(query_id) FROM (
             SELECT query_id FROM {name} GROUP BY query_id HAVING count(*) <> count(DISTINCT hash(doc_id)))

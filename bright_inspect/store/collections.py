@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.datasets.source import Source
-from bright_inspect.db import Cursor, text_literal
+from bright_inspect.db import Cursor, identifier, text_literal
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.formats.trec_qrels import QrelsFile, read_trec_qrels
@@ -34,6 +34,7 @@ class Collections:
         self._sources: dict[TaskKey, Source] = {}
         self._given: dict[TaskKey, GivenQrels] = {}
         self._loaded: set[TaskKey] = set()
+        self._excluding: list[TaskKey] = []
         self._all_qrels = False
         self.layer = layer
         self.findings: list[Finding] = []
@@ -91,6 +92,10 @@ class Collections:
     def has_judgments(self, key: TaskKey) -> bool:
         return key in self._given or key in self._sources
 
+    def has_exclusions(self, key: TaskKey) -> bool:
+        """Whether any document is excluded for any query of a loaded task."""
+        return key in self._excluding
+
     def load(self, key: TaskKey) -> None:
         """Fill the session's tables with this task, once."""
         if key in self._loaded:
@@ -101,14 +106,35 @@ class Collections:
         if source is not None:
             for table, sql in (
                 ("queries", source.queries_sql(*key)),
-                ("exclusions", source.exclusions_sql(*key)),
                 ("gold_pages", source.gold_pages_sql(*key)),
             ):
                 self._cursor.execute(f"INSERT INTO {table} BY NAME SELECT {labels}, * FROM ({sql})")
+            self._load_exclusions(key, source)
             if key not in self._given:
                 self._cursor.execute(f"INSERT INTO qrels BY NAME SELECT {labels}, * FROM ({source.qrels_sql(*key)})")
         if key in self._given:
             self._insert_given(key)
+
+    def _load_exclusions(self, key: TaskKey, source: Source) -> None:
+        """Add the task's exclusions, if it has any, to the view ``exclusions``.
+
+        A table of its own for each task, without the columns that are the same in a million rows.
+        """
+        table = identifier(f"exclusions_{len(self._excluding)}")
+        self._cursor.execute(f"CREATE TABLE {table} AS {source.exclusions_sql(*key)}")
+        filled = self._cursor.execute(f"SELECT EXISTS (FROM {table})").fetchone()
+        if not (filled and filled[0]):
+            self._cursor.execute(f"DROP TABLE {table}")
+            return
+        self._excluding.append(key)
+        self._cursor.execute(
+            "CREATE OR REPLACE VIEW exclusions AS "
+            + " UNION ALL ".join(
+                f"SELECT {text_literal(dataset)} AS dataset, {text_literal(task)} AS task, query_id, doc_id "
+                f"FROM {identifier(f'exclusions_{number}')}"
+                for number, (dataset, task) in enumerate(self._excluding)
+            )
+        )
 
     def _insert_given(self, key: TaskKey) -> None:
         rows = self._given[key].file.rows

@@ -15,28 +15,17 @@ from bright_inspect.domain.names import BRIGHT_TASKS, RunName, describe_path
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.runs import ReadRun, read_run
 from bright_inspect.store.collections import Collections
-from bright_inspect.store.inputs import RunInput, expand_arguments
+from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
+from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
-from bright_inspect.store.run_cache import RunCache, cache_folder
+from bright_inspect.store.run_cache import RunCache, cache_folder, ranked_sql
 from bright_inspect.store.schema import create_tables
 from bright_inspect.store.session import Run, RunFile, Session
 from bright_inspect.store.standing import place_documents, standing_findings
 
 #: Fresh rows beyond this are converted before the next file is read, so that memory does not pile up.
 _MOST_FRESH_ROWS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class OpenRequest:
-    """What the user asked to open; paths as typed."""
-
-    runs: tuple[str, ...]
-    data: Path | None = None
-    dataset: str | None = None
-    task: str | None = None
-    qrels: tuple[Path, ...] = ()
-    baseline: str | None = None
 
 
 @dataclass(slots=True)
@@ -67,20 +56,6 @@ class Opening:
         for file in self._files:
             if file.fresh:
                 self.session.findings += _convert(self.session.cursor, self._cache, file)
-
-
-def check_paths(request: OpenRequest) -> list[RunInput]:
-    """Look at the paths before anything is opened.
-
-    Raises:
-        UsageError: no run was given.
-        UnreadableInput: a path that does not exist or holds no run.
-    """
-    if not request.runs:
-        raise UsageError("no run given.", "Name run files or folders, or try: bright-inspect demo")
-    if request.data is not None and not request.data.is_dir():
-        raise UnreadableInput(f"{request.data}: no such folder.", "Give --data the folder of a BRIGHT snapshot.")
-    return expand_arguments(request.runs)
 
 
 def open_session(
@@ -177,8 +152,8 @@ def _open_file(
     findings = [*read.findings, *resolution.findings]
     if any(collections.has_judgments(key) for key in resolution.tasks):
         _require_shared_queries(cursor, number, rows, path, resolution)
-        place_documents(cursor, rows, number, resolution.tasks, ranked=cached is not None)
-        findings += standing_findings(cursor, number, rows, path)
+        place_documents(cursor, rows, number, resolution, collections, ranked=cached is not None)
+        findings += standing_findings(cursor, rows, number, resolution, path)
     return _OpenFile(number, run_input, rows, read, resolution, findings, fresh=cached is None)
 
 
@@ -202,12 +177,17 @@ def _require_shared_queries(cursor: Cursor, file_id: int, rows: str, path: Path,
 
 
 def _convert(cursor: Cursor, cache: RunCache, file: _OpenFile) -> list[Finding]:
-    """Write a fresh run to the cache and read it from there; returns the finding if that failed."""
+    """Write a fresh run to the cache and read it from there; returns the finding if that failed.
+
+    Either way the rows have ranks and are sorted afterwards.
+    """
     try:
         cached = cache.write(cursor, file.rows, file.input.path, file.read)
     except QueryInterrupted:
         raise
     except (OSError, DatabaseError) as error:
+        rows = identifier(file.rows)
+        cursor.execute(f"CREATE OR REPLACE TABLE {rows} AS SELECT * FROM ({ranked_sql(rows)}) ORDER BY query_id, rank")
         file.fresh = False
         message = f"the run cache could not be written ({str(error).splitlines()[0]}); the run is kept in memory."
         return [Finding("cache-not-written", "warning", str(file.input.path), message)]

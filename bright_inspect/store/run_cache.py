@@ -41,12 +41,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("bright-inspect"))
 
 
+def float32_sql(score: str) -> str:
+    """SQL for a score as trec_eval 9 holds it: float32, and infinite where that is too small for it. DuckDB's plain
+    cast refuses such scores."""
+    return f"coalesce(try_cast({score} AS FLOAT), if({score} > 0, 'inf', '-inf')::FLOAT)"
+
+
 def ranked_sql(rows: str) -> str:
     """SQL for rows with their rank by trec_eval's rule: score descending as float32, then document id descending by
     bytes (trec_eval 9 form_res_rels.c; FORMATS F.1 and F.2)."""
     return f"""
         SELECT query_id, doc_id, score, given_rank,
-               row_number() OVER (PARTITION BY query_id ORDER BY score::FLOAT DESC, doc_id DESC)::INTEGER AS rank
+               row_number() OVER (PARTITION BY query_id ORDER BY {float32_sql("score")} DESC, doc_id DESC)::INTEGER
+                   AS rank
         FROM {rows}"""
 
 

@@ -8,7 +8,9 @@ _TABLES = """
 CREATE TABLE queries (dataset VARCHAR, task VARCHAR, query_id VARCHAR, position BIGINT,
                       text VARCHAR, reasoning VARCHAR, gold_answer VARCHAR);
 CREATE TABLE qrels (dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR, relevance INTEGER);
-CREATE TABLE exclusions (dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR);
+-- Grows by a part for each task that has exclusions.
+CREATE VIEW exclusions AS SELECT NULL::VARCHAR AS dataset, NULL::VARCHAR AS task, NULL::VARCHAR AS query_id,
+                                 NULL::VARCHAR AS doc_id WHERE false;
 CREATE TABLE gold_pages (dataset VARCHAR, task VARCHAR, query_id VARCHAR, page_id VARCHAR);
 CREATE TABLE documents (dataset VARCHAR, task VARCHAR, doc_id VARCHAR, content VARCHAR);
 -- Which query of which task each query id of a file is, and how many documents the file lists for it.

@@ -1,0 +1,74 @@
+"""One row per query: its text, golds, each run's value and where its best gold stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bright_inspect.db import Cursor
+from bright_inspect.domain.rankings import QueryKey
+from bright_inspect.evaluation.scores import TaskScores
+from bright_inspect.store.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """A query and what each run of the session made of it (tuples are in the order of the session's runs).
+
+    ``values`` are fractions, None where a run does not cover the task or nothing is judged; ``depths`` how many
+    documents each run returned (0 = no answer); ``best_gold_ranks`` the rank of the first gold, None if none is listed.
+    """
+
+    key: QueryKey
+    position: int
+    text: str
+    golds: int
+    values: tuple[float | None, ...]
+    depths: tuple[int, ...]
+    best_gold_ranks: tuple[int | None, ...]
+
+
+def query_rows(session: Session, cursor: Cursor, scores: Sequence[TaskScores]) -> list[QueryRow]:
+    """Every query of every task that a run covers: all judged ones, or the runs' own where nothing is judged."""
+    values = {
+        (score.run.run_id, *score.task, query_id): value
+        for score in scores
+        for query_id, value in score.per_query.items()
+    }
+    answers = {
+        (run_id, dataset, task, query_id): (depth, best)
+        for run_id, dataset, task, query_id, depth, best in cursor.execute("""
+            SELECT q.run_id, q.dataset, q.task, q.query_id, any_value(q.depth),
+                   min(j.rank) FILTER (j.relevance > 0)
+            FROM run_queries q LEFT JOIN judged j USING (run_id, dataset, task, query_id)
+            GROUP BY ALL
+        """).fetchall()
+    }
+    found = cursor.execute("""
+        WITH judged_queries AS (
+            SELECT dataset, task, query_id, count(*) FILTER (relevance > 0) AS golds FROM qrels GROUP BY ALL
+        ), wanted AS (
+            SELECT DISTINCT dataset, task, query_id, golds
+            FROM judged_queries SEMI JOIN run_queries USING (dataset, task)
+            UNION ALL
+            SELECT DISTINCT dataset, task, query_id, 0 FROM run_queries ANTI JOIN judged_queries USING (dataset, task)
+        )
+        SELECT w.dataset, w.task, w.query_id, w.golds, q.position, coalesce(q.text, '')
+        FROM wanted w LEFT JOIN queries q USING (dataset, task, query_id)
+        ORDER BY w.dataset, w.task, q.position, w.query_id
+    """).fetchall()
+    rows = []
+    for number, (dataset, task, query_id, golds, position, text) in enumerate(found):
+        keys = [(run.run_id, dataset, task, query_id) for run in session.runs]
+        rows.append(
+            QueryRow(
+                QueryKey(dataset, task, query_id),
+                number if position is None else position,
+                text,
+                golds,
+                tuple(values.get(key) for key in keys),
+                tuple(answers.get(key, (0, None))[0] for key in keys),
+                tuple(answers.get(key, (0, None))[1] for key in keys),
+            )
+        )
+    return rows

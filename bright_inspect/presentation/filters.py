@@ -1,0 +1,108 @@
+"""The filter line of the Queries screen: words, and terms such as ``delta<-30`` or ``rank(gold)<=100``.
+
+Values are ×100, as they stand on screen. Terms are joined by AND.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bright_inspect.domain.tally import TIE_TOLERANCE
+from bright_inspect.errors import UsageError
+from bright_inspect.evaluation.query_rows import QueryRow
+
+#: What the filter line takes, for its help.
+FILTER_HELP = (
+    "words · delta<-30 · run>50 · base=0 · gold>10 · rank(gold)<=100 · task:pony · id:37 · win · loss · tie · both-zero"
+)
+
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "=": operator.eq,
+}  # fmt: skip
+_COMPARISON = re.compile(r"(delta|run|base|gold|rank\(gold\))(<=|>=|!=|<|>|=)([+−-]?\d+(?:\.\d+)?)")
+_LOOKS_LIKE_TERM = re.compile(r"[\w()]+(<=|>=|!=|<|>|=)\S*")
+Predicate = Callable[[QueryRow], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """A parsed filter; ``text`` is what the user wrote."""
+
+    text: str
+    predicates: tuple[Predicate, ...]
+
+    def __call__(self, row: QueryRow) -> bool:
+        return all(predicate(row) for predicate in self.predicates)
+
+
+def row_delta(row: QueryRow, run: int, baseline: int) -> float | None:
+    """run − baseline of a row, or None where one of them has no value."""
+    value, base = row.values[run], row.values[baseline]
+    return None if value is None or base is None else value - base
+
+
+def parse_filter(text: str, run: int, baseline: int) -> RowFilter:
+    """Read a filter line; ``run`` and ``baseline`` are the indexes of the compared runs.
+
+    Raises:
+        UsageError: a term that looks like a comparison is not one.
+    """
+    try:
+        words = shlex.split(text, posix=True)
+    except ValueError:  # An unclosed quote while typing: take the words as they are.
+        words = text.split()
+    return RowFilter(text.strip(), tuple(_predicate(word, run, baseline) for word in words))
+
+
+def _predicate(word: str, run: int, baseline: int) -> Predicate:
+    lower = word.lower()
+    if match := _COMPARISON.fullmatch(lower):
+        return _comparison(match[1], _OPERATORS[match[2]], float(match[3].replace("−", "-")), run, baseline)
+    if lower.startswith("task:"):
+        return lambda row: lower[5:] in row.key.task
+    if lower.startswith("id:"):
+        return lambda row: row.key.query_id.lower() == lower[3:]
+    if lower in ("win", "loss", "tie", "both-zero"):
+        return _outcome(lower, run, baseline)
+    if _LOOKS_LIKE_TERM.fullmatch(word):
+        raise UsageError(f"unknown filter term {word!r}.", f"Known: {FILTER_HELP}")
+    return lambda row: lower in row.text.lower() or lower in row.key.query_id.lower()
+
+
+def _comparison(
+    name: str, compare: Callable[[float, float], bool], number: float, run: int, baseline: int
+) -> Predicate:
+    def value_of(row: QueryRow) -> float | None:
+        if name == "gold":
+            return row.golds
+        if name == "rank(gold)":
+            best = row.best_gold_ranks[run]
+            return float("inf") if best is None else best
+        fraction = {"run": row.values[run], "base": row.values[baseline], "delta": row_delta(row, run, baseline)}[name]
+        # To the tenth, as on screen: delta=0 finds what reads 0.0.
+        return None if fraction is None else round(100 * fraction, 1)
+
+    def matches(row: QueryRow) -> bool:
+        value = value_of(row)
+        return value is not None and compare(value, number)
+
+    return matches
+
+
+def _outcome(name: str, run: int, baseline: int) -> Predicate:
+    def matches(row: QueryRow) -> bool:
+        delta = row_delta(row, run, baseline)
+        if delta is None:
+            return False
+        if name == "win":
+            return delta > TIE_TOLERANCE
+        if name == "loss":
+            return delta < -TIE_TOLERANCE
+        tied = abs(delta) <= TIE_TOLERANCE
+        return tied and (name == "tie" or row.values[run] == 0)
+
+    return matches

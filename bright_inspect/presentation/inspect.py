@@ -1,0 +1,183 @@
+"""The Inspect screen's lists: one ranking a run side by side, or all merged into one."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+
+from bright_inspect.domain.rankings import RankedDoc, Ranking
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.numbers import delta_style, percent, signed_percent
+from bright_inspect.presentation.queries import Comparison
+from bright_inspect.store.query_view import QueryView
+from bright_inspect.store.session import Run
+
+#: The marks of a document, as the help explains them.
+MARKS = {"gold": "★", "judged": "○", "unjudged": "·", "sibling": "≡", "excluded": "✗"}
+
+
+def mark_of(view: QueryView, doc_id: str, excluded: bool = False) -> Span:
+    """What a document is to the query: gold with its grade if above 1, judged not relevant, sibling of a gold's page,
+    excluded, or unjudged."""
+    if excluded:
+        return Span(MARKS["excluded"], "struck")
+    for judgment in view.judgments:
+        if judgment.doc_id == doc_id:
+            grade = str(judgment.relevance) if judgment.relevance > 1 else ""
+            return Span(MARKS["gold"] + grade, "gold") if judgment.gold else Span(MARKS["judged"], "dim")
+    return Span(MARKS["sibling"], "accent") if doc_id in view.siblings else Span(MARKS["unjudged"], "dim")
+
+
+def rank_text(view: QueryView, run_id: int, doc_id: str) -> str:
+    """A document's rank in a run, ``>100`` beyond a list of 100, ``excl.`` if it is excluded, a dash without a list."""
+    ranking = view.rankings[run_id]
+    if ranking is None:
+        return "–"
+    for doc in ranking.docs:
+        if doc.doc_id == doc_id:
+            return "excl." if doc.excluded else str(doc.rank)
+    rank = view.gold_ranks[run_id].get(doc_id)
+    return f">{ranking.depth}" if rank is None else str(rank)
+
+
+def ranking_columns(paired: bool, width: int) -> list[Column]:
+    """A ranking's columns: mark, tie bracket, rank, id, score and, beside a baseline, the move against it."""
+    columns = [
+        Column("mark", (), 2),
+        Column("rank", (Span("rank", "dim"),), 5, align="right"),
+        Column("id", (Span("document", "dim"),), 12, flex=1, elide="middle"),
+        Column("score", (Span("score", "dim"),), 7, align="right"),
+    ]
+    return [*columns, Column("move", (Span("move", "dim"),), 6, align="right")] if paired and width >= 36 else columns
+
+
+def ranking_rows(
+    view: QueryView, ranking: Ranking, baseline: Ranking | None, columns: Sequence[Column]
+) -> list[TableRow]:
+    """One row per document of a ranking; moves are against ``baseline``."""
+    with_move = any(column.key == "move" for column in columns)
+    before = {doc.doc_id: doc.rank for doc in baseline.docs} if baseline else {}
+    brackets = tie_brackets(ranking.docs)
+    score_text = _score_format(ranking.docs)
+    golds = {judgment.doc_id for judgment in view.golds}
+    rows = []
+    for doc, bracket in zip(ranking.docs, brackets, strict=True):
+        style = "struck" if doc.excluded else "gold" if doc.doc_id in golds else ""
+        rank = "" if doc.rank is None else str(doc.rank)
+        cells: list[Cell] = [
+            (mark_of(view, doc.doc_id, doc.excluded),),
+            (Span(rank, style), Span(bracket or " ", "warning")),
+            (Span(doc.doc_id, style),),
+            (Span(score_text(doc.score), "dim"),),
+        ]
+        if with_move:
+            cells.append(_move(doc, before, baseline))
+        rows.append(TableRow(doc.doc_id, tuple(cells)))
+    return rows
+
+
+def tie_brackets(docs: Sequence[RankedDoc]) -> list[str]:
+    """A bracket beside documents whose scores tie as float32, as pytrec_eval compares them (FORMATS F.2)."""
+    scores = [ctypes.c_float(doc.score).value for doc in docs]
+    brackets = []
+    for index, score in enumerate(scores):
+        above = index > 0 and scores[index - 1] == score
+        below = index + 1 < len(scores) and scores[index + 1] == score
+        brackets.append("│" if above and below else "└" if above else "┌" if below else "")
+    return brackets
+
+
+def _score_format(docs: Sequence[RankedDoc]) -> Callable[[float], str]:
+    largest = max((abs(doc.score) for doc in docs), default=0.0)
+    if all(doc.score == int(doc.score) for doc in docs if abs(doc.score) < 1e15) and largest < 1e7:
+        return lambda score: str(int(score)) if abs(score) < 1e15 else f"{score:g}"
+    if largest >= 1e6:
+        return lambda score: f"{score:.1e}"
+    decimals = 1 if largest >= 1000 else 2 if largest >= 10 else 3
+    return lambda score: f"{score:.{decimals}f}"
+
+
+def _move(doc: RankedDoc, before: dict[str, int | None], baseline: Ranking | None) -> Cell:
+    if baseline is None or doc.rank is None:
+        return (Span("", "dim"),)
+    rank = before.get(doc.doc_id)
+    if rank is None:
+        return (Span(f"▲ >{baseline.depth}", "dim"),)
+    if rank == doc.rank:
+        return (Span("=", "dim"),)
+    up = rank > doc.rank
+    return (Span(f"{'▲' if up else '▼'} {abs(rank - doc.rank)}", "gain" if up else "loss"),)
+
+
+def pane_title(view: QueryView, run: Run, compared: Comparison, values: Sequence[float | None]) -> Cell:
+    """A list's title: the run, its value and Δ, and where the golds stand."""
+    value, base = values[run.run_id], values[compared.baseline.run_id]
+    spans = [
+        Span(run.label, compared.style(run)),
+        Span(f"  {compared.measure} ", "dim"),
+        Span(percent(value), "strong"),
+    ]
+    if run is compared.baseline and compared.paired:
+        spans.append(Span("  baseline", "dim"))
+    elif compared.paired and value is not None and base is not None:
+        delta = value - base
+        spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta))]
+    if view.golds:
+        spans.append(Span(f"  ★ {gold_ranks_text(view, run)}", "gold"))
+    return tuple(spans)
+
+
+def gold_ranks_text(view: QueryView, run: Run, most: int = 5) -> str:
+    """The ranks of the golds in a run, best first, those beyond the list counted: ``1, 4, 3 × >100``."""
+    ranking = view.rankings[run.run_id]
+    if ranking is None:
+        return "no list"
+    found = sorted(rank for gold in view.golds if (rank := view.gold_ranks[run.run_id].get(gold.doc_id)) is not None)
+    missing = len(view.golds) - len(found)
+    texts = [str(rank) for rank in found[:most]] + (["…"] if len(found) > most else [])
+    if missing:
+        texts.append(f"{missing} × >{ranking.depth}" if missing > 1 else f">{ranking.depth}")
+    return ", ".join(texts)
+
+
+def merged_columns(compared: Comparison) -> list[Column]:
+    """The merged list's columns: mark, each run's rank, the move and the id."""
+    columns = [Column("mark", (), 2)]
+    for run in compared.runs:
+        title = (Span(run.label, compared.style(run)),)
+        width = min(max(len(run.label), 6), 14)
+        columns.append(Column(f"run{run.run_id}", title, width, align="right", elide="middle"))
+    if compared.paired:
+        columns.append(Column("move", (Span("move", "dim"),), 6, align="right"))
+    return [*columns, Column("id", (Span("document", "dim"),), 20, flex=1, elide="middle")]
+
+
+def merged_rows(view: QueryView, compared: Comparison, top: int) -> list[TableRow]:
+    """One row for every document of any run's top ``top``, and for every gold; best rank in any run first."""
+    ranks: list[dict[str, RankedDoc]] = [
+        {doc.doc_id: doc for doc in ranking.docs} if ranking else {} for ranking in view.rankings
+    ]
+    best: dict[str, float] = {}
+    for docs in ranks:
+        for doc in docs.values():
+            if doc.raw_rank <= top:
+                best[doc.doc_id] = min(best.get(doc.doc_id, float("inf")), doc.raw_rank)
+    for gold in view.golds:
+        listed = [rank for found in view.gold_ranks if (rank := found.get(gold.doc_id)) is not None]
+        best.setdefault(gold.doc_id, min(listed, default=float("inf")))
+    golds = {judgment.doc_id for judgment in view.golds}
+    baseline = view.rankings[compared.baseline.run_id]
+    before = {doc.doc_id: doc.rank for doc in baseline.docs} if baseline else {}
+    rows = []
+    for doc_id in sorted(best, key=lambda doc_id: (best[doc_id], doc_id)):
+        excluded = any(doc_id in docs and docs[doc_id].excluded for docs in ranks)
+        cells: list[Cell] = [(mark_of(view, doc_id, excluded),)]
+        for run in compared.runs:
+            text = rank_text(view, run.run_id, doc_id)
+            cells.append((Span(text, "dim" if text.startswith((">", "–")) else ""),))
+        if compared.paired:
+            ours = ranks[compared.run.run_id].get(doc_id)
+            cells.append(_move(ours, before, baseline) if ours else (Span(""),))
+        style = "struck" if excluded else "gold" if doc_id in golds else ""
+        rows.append(TableRow(doc_id, (*cells, (Span(doc_id, style),))))
+    return rows

@@ -1,0 +1,138 @@
+"""The Overview screen: one row a task, one column a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bright_inspect.domain.measures import Measure
+from bright_inspect.evaluation.defaults import default_measure
+from bright_inspect.evaluation.gold_fate import FAR, NEAR, GoldFate
+from bright_inspect.evaluation.scores import TaskScores
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.numbers import delta_style, percent, signed_percent, stacked_bar
+from bright_inspect.presentation.queries import Comparison
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.session import Run, differs
+
+MEAN_ROW = "mean"
+
+
+def task_title(key: TaskKey, datasets: int) -> str:
+    """A task's name; with its dataset when several are open."""
+    return key[1] if datasets == 1 else f"{key[0]}/{key[1]}"
+
+
+def overview_columns(compared: Comparison, width: int) -> list[Column]:
+    """Task, n, one column a run with its value and Δ, and the golds' fate in the compared run where there is room."""
+    run_width = 16 if width >= 100 else 14
+    columns = [Column("task", (Span("task", "dim"),), 16, flex=1), Column("n", (Span("n", "dim"),), 5, align="right")]
+    for run in compared.runs:
+        columns.append(Column(f"run{run.run_id}", (Span(run.label, compared.style(run)),), run_width, elide="middle"))
+    if width - sum(column.width + 1 for column in columns) >= 36:
+        title = (
+            Span("gold of ", "dim"), Span(compared.run.label, compared.style(compared.run)),
+            Span(f": █≤{NEAR} ▒{NEAR + 1}–{FAR} ░>{FAR}", "dim"),
+        )  # fmt: skip
+        columns.append(Column("fate", title, 36, flex=2))
+    return columns
+
+
+def overview_rows(
+    tasks: Sequence[TaskKey],
+    scores: Mapping[tuple[int, TaskKey], TaskScores],
+    fates: Mapping[tuple[int, TaskKey], GoldFate],
+    queries: Mapping[TaskKey, int],
+    compared: Comparison,
+    columns: Sequence[Column],
+) -> list[TableRow]:
+    """One row a task in the session's order, then the mean of tasks of each dataset."""
+    datasets = list(dict.fromkeys(dataset for dataset, _ in tasks))
+    rows = []
+    for key in tasks:
+        cells: list[Cell] = [(Span(task_title(key, len(datasets))),), (Span(str(queries.get(key, 0)), "dim"),)]
+        base = scores.get((compared.baseline.run_id, key))
+        for run in compared.runs:
+            cells.append(_value_cell(run, scores.get((run.run_id, key)), base, compared))
+        if columns[-1].key == "fate":
+            cells.append(_fate_cell(fates.get((compared.run.run_id, key)), 20))
+        rows.append(TableRow("/".join(key), tuple(cells)))
+    for dataset in datasets:
+        of_dataset = [key for key in tasks if key[0] == dataset]
+        if len(of_dataset) > 1:
+            rows.append(_mean_row(dataset, of_dataset, scores, compared, columns, len(datasets)))
+    return rows
+
+
+def _value_cell(run: Run, score: TaskScores | None, base: TaskScores | None, compared: Comparison) -> Cell:
+    if score is None:
+        return (Span("   –", "dim"),)
+    spans = [Span(percent(score.mean).rjust(5))]
+    if compared.paired and run is not compared.baseline and base is not None:
+        delta = score.mean - base.mean
+        spans.append(Span(signed_percent(delta).rjust(7), delta_style(delta)))
+    if len(score.answered & score.per_query.keys()) < len(score.per_query):
+        spans.append(Span(" !", "warning"))
+    return tuple(spans)
+
+
+def _mean_row(
+    dataset: str,
+    tasks: list[TaskKey],
+    scores: Mapping[tuple[int, TaskKey], TaskScores],
+    compared: Comparison,
+    columns: Sequence[Column],
+    datasets: int,
+) -> TableRow:
+    title = "mean of tasks" if datasets == 1 else f"mean of {dataset} tasks"
+    cells: list[Cell] = [(Span(title, "strong"),), (Span(str(len(tasks)), "dim"),)]
+    base_tasks = [key for key in tasks if (compared.baseline.run_id, key) in scores]
+    for run in compared.runs:
+        own = [key for key in tasks if (run.run_id, key) in scores]
+        if not own:
+            cells.append((Span("   –", "dim"),))
+            continue
+        mean = sum(scores[run.run_id, key].mean for key in own) / len(own)
+        spans = [Span(percent(mean).rjust(5), "strong")]
+        common = [key for key in own if key in base_tasks]
+        if compared.paired and run is not compared.baseline and common:
+            delta = sum(
+                scores[run.run_id, key].mean - scores[compared.baseline.run_id, key].mean for key in common
+            ) / len(common)
+            spans.append(Span(signed_percent(delta).rjust(7), delta_style(delta)))
+        if len(own) < len(tasks):
+            spans.append(Span(f" of {len(own)}", "warning"))
+        cells.append(tuple(spans))
+    if columns[-1].key == "fate":
+        cells.append(())
+    return TableRow(MEAN_ROW, tuple(cells))
+
+
+def _fate_cell(fate: GoldFate | None, width: int) -> Cell:
+    if fate is None or not fate.golds:
+        return (Span("–", "dim"),)
+    shares = [fate.near / fate.golds, fate.far / fate.golds, fate.beyond / fate.golds]
+    bar = stacked_bar([(shares[0], "█", "gold"), (shares[1], "▒", "gold"), (shares[2], "░", "dim")], width)
+    return (*bar, Span("  " + " · ".join(f"{100 * share:.0f}".rjust(2) for share in shares) + " %", "dim"))
+
+
+def overview_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores]) -> list[Cell]:
+    """What must be known to read the table: other variants, runs without all tasks, queries not answered."""
+    notes: list[Cell] = []
+    others = [
+        run.label
+        for run in compared.runs
+        if run is not compared.baseline and "variant" in differs(run.name, compared.baseline.name)
+    ]
+    if others:
+        verb = "differ" if len(others) > 1 else "differs"
+        notes.append(
+            (Span(f"{' and '.join(others)} also {verb} from {compared.baseline.label} in variant", "warning"),)
+        )
+    if any(len(s.answered & s.per_query.keys()) < len(s.per_query) for s in scores.values()):
+        notes.append((Span("! some queries of the task have no list in the run; they count as 0", "warning"),))
+    return notes
+
+
+def opening_measure(tasks: Sequence[TaskKey]) -> Measure:
+    """The measure to open with: that of the first task's dataset."""
+    return default_measure(tasks[0][0])

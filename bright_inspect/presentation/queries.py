@@ -1,0 +1,168 @@
+"""The Queries screen's rows, columns and headline, from query rows and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.tally import tally
+from bright_inspect.evaluation.query_rows import QueryRow
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.filters import row_delta
+from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
+from bright_inspect.store.session import Run, differs
+
+SortKey = Literal["change", "delta", "id", "query", "gold", "rank", "task"] | int
+"""What the table is sorted by; ``change`` is |Δ|, a number the value of that run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Which runs are compared: all of the session, the one looked at (``run``) and the ``baseline``; equal when the
+    session has one run only."""
+
+    runs: tuple[Run, ...]
+    run: Run
+    baseline: Run
+    measure: Measure
+
+    @property
+    def paired(self) -> bool:
+        return self.run is not self.baseline
+
+    def style(self, run: Run) -> str:
+        """The run's own colour, the same everywhere."""
+        return f"run{run.run_id % 4 + 1}"
+
+
+def sort_rows(rows: Sequence[QueryRow], by: SortKey, descending: bool, compared: Comparison) -> list[QueryRow]:
+    """Sorted rows; queries without a value come last either way, equals in the order of the data set."""
+    run, baseline = compared.run.run_id, compared.baseline.run_id
+
+    def value(row: QueryRow) -> float | str | None:
+        if isinstance(by, int):
+            return row.values[by]
+        if by in ("change", "delta"):
+            delta = row_delta(row, run, baseline)
+            return None if delta is None else abs(delta) if by == "change" else delta
+        if by == "rank":
+            return row.best_gold_ranks[run]
+        if by == "gold":
+            return row.golds
+        return row.text.casefold() if by == "query" else row.key.task if by == "task" else row.position
+
+    present = sorted((row for row in rows if value(row) is not None), key=lambda row: row.position)
+    absent = [row for row in rows if value(row) is None]
+    return sorted(present, key=value, reverse=descending) + absent  # type: ignore[arg-type]
+
+
+def best_rank_text(row: QueryRow, run: int) -> str:
+    """The rank of the run's first gold; ``>100`` when its list of 100 holds none, a dash without a list or a gold."""
+    if not row.golds or not row.depths[run]:
+        return "–"
+    best = row.best_gold_ranks[run]
+    return f">{row.depths[run]}" if best is None else str(best)
+
+
+def query_columns(compared: Comparison, width: int, by: SortKey, descending: bool, tasks: int) -> list[Column]:
+    """The columns that fit in ``width`` cells: on a narrow screen the bar goes first, then the best ranks."""
+    arrow = " ▼" if descending else " ▲"
+
+    def title(text: str, key: SortKey, style: str = "") -> Cell:
+        return (Span(text, style), Span(arrow if key == by else "", "accent"))
+
+    columns = [Column("id", title("id", "id"), 6 if width < 160 else 8, elide="middle")]
+    if tasks > 1:
+        columns.append(Column("task", title("task", "task"), 14 if width < 160 else 20))
+    columns.append(Column("query", title("query", "query"), 16, flex=1))
+    run_width = 9 if width < 100 else 12
+    for run in compared.runs:
+        run_title = title(run.label, run.run_id, compared.style(run))
+        columns.append(Column(f"run{run.run_id}", run_title, run_width, align="right", elide="middle"))
+    if compared.paired:
+        heading: SortKey = "change" if by == "change" else "delta"
+        text = "|Δ|" if by == "change" else "Δ"
+        columns.append(Column("delta", title(text, heading), 8, align="right"))
+        if width >= 100:
+            columns.append(Column("bar", (), 13 if width < 160 else 25))
+    columns.append(Column("gold", title("gold", "gold"), 6, align="right"))
+    if width >= 90:
+        ranks = max(9 * len(compared.runs) - 3, 14)
+        columns.append(Column("rank", title("best gold rank", "rank"), ranks, align="right"))
+    return columns
+
+
+def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) -> TableRow:
+    """One line of the table."""
+    delta = row_delta(row, compared.run.run_id, compared.baseline.run_id) if compared.paired else None
+    cells: list[Cell] = []
+    for column in columns:
+        if column.key == "id":
+            cells.append((Span(row.key.query_id, "dim"),))
+        elif column.key == "task":
+            cells.append((Span(row.key.task),))
+        elif column.key == "query":
+            cells.append((Span(" ".join(row.text[:400].split())),) if row.text else (Span("no text at hand", "dim"),))
+        elif column.key == "delta":
+            cells.append((Span(signed_percent(delta), delta_style(delta)),))
+        elif column.key == "bar":
+            cells.append(delta_bar(delta, column.width))
+        elif column.key == "gold":
+            cells.append((Span(str(row.golds) if row.golds else "–", "" if row.golds else "dim"),))
+        elif column.key == "rank":
+            texts = " | ".join(best_rank_text(row, run.run_id).rjust(5) for run in compared.runs)
+            cells.append((Span(texts.strip(), "dim" if ">" in texts and not any(c.isdigit() for c in texts) else ""),))
+        else:
+            run_id = int(column.key.removeprefix("run"))
+            answered = row.depths[run_id] > 0
+            cells.append((Span(percent(row.values[run_id]), "" if answered and row.values[run_id] else "dim"),))
+    return TableRow(row.key.query_id, tuple(cells))
+
+
+def headline(rows: Sequence[QueryRow], compared: Comparison) -> tuple[Cell, Cell]:
+    """Two lines: the means and Δ over the rows' queries with wins and losses, and what the reader must know of them."""
+    run, baseline = compared.run, compared.baseline
+    values = [(row, row.values[run.run_id], row.values[baseline.run_id]) for row in rows]
+    scored = [(row, value, base) for row, value, base in values if value is not None and base is not None]
+    if not scored:
+        why = "no judgments at hand: give --data DIR or --qrels FILE" if rows else "no query"
+        return (Span(run.label, compared.style(run)), Span(f"  {why}", "warning")), ()
+    mean = sum(value for _, value, _ in scored) / len(scored)
+    first: list[Span] = [Span(run.label, compared.style(run)), Span(f" {percent(mean)}", "strong")]
+    notes: list[Span] = []
+    if compared.paired:
+        base_mean = sum(base for _, _, base in scored) / len(scored)
+        delta = mean - base_mean
+        counts = tally((value, base) for _, value, base in scored)
+        first += [
+            Span(" against ", "dim"), Span(baseline.label, compared.style(baseline)),
+            Span(f" {percent(base_mean)}", "strong"), Span("   Δ = ", "dim"), Span(f"{run.name.system} − {baseline.name.system} = ", "dim"),
+            Span(signed_percent(delta), delta_style(delta)),
+            Span(f"   win {counts.win} · tie {counts.tie} ({counts.tie_both_zero} both 0) · loss {counts.loss}"),
+        ]  # fmt: skip
+        notes += _differs_note(run, baseline)
+    for which in dict.fromkeys((run, baseline)):
+        answered = sum(row.depths[which.run_id] > 0 for row, _, _ in scored)
+        if answered < len(scored):
+            of_answered = sum(row.values[which.run_id] or 0 for row, _, _ in scored if row.depths[which.run_id])
+            mean_answered = percent(of_answered / answered) if answered else "–"
+            separator = " · " if notes else ""
+            text = (
+                f"{separator}{which.label} answers {answered} of {len(scored)} queries (mean of those {mean_answered})"
+            )
+            notes.append(Span(text, "warning"))
+    return tuple(first), tuple(notes)
+
+
+def _differs_note(run: Run, baseline: Run) -> list[Span]:
+    what = differs(run.name, baseline.name)
+    if "variant" not in what:
+        return []
+    text = f"{run.label} and {baseline.label} differ in {' and '.join(what)}"
+    unknown = [each for each in (run, baseline) if each.name.variant is None]
+    if unknown:
+        system = unknown[0].name.system
+        text += f" ({system}'s variant is not known; name it: {system}@VARIANT=PATH)"
+    return [Span(text, "warning")]

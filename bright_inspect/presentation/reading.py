@@ -1,0 +1,133 @@
+"""What the reader below the lists shows: the document at hand, the query, the human reasoning, or the golds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bright_inspect.domain.terms import best_place, find_words, telling_words
+from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.presentation.inspect import mark_of, rank_text
+from bright_inspect.presentation.queries import Comparison
+from bright_inspect.store.query_view import QueryView
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text for the reader: ``spans`` are (start, end, style) over ``text``; it opens at ``scroll_to``.
+
+    ``places`` names offsets one can jump to (a gold's id to its heading).
+    """
+
+    text: str
+    spans: tuple[tuple[int, int, str], ...] = ()
+    scroll_to: int | None = None
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+class _Pages:
+    """Builds a reading from headings and texts."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._spans: list[tuple[int, int, str]] = []
+        self.places: dict[str, int] = {}
+
+    def heading(self, cell: Cell, place: str | None = None) -> None:
+        if self._text:
+            self._text += "\n\n"
+        if place is not None:
+            self.places[place] = len(self._text)
+        for span in cell:
+            self._spans.append((len(self._text), len(self._text) + len(span.text), span.style))
+            self._text += span.text
+        self._text += "\n"
+
+    def body(self, text: str, style: str = "", words: frozenset[str] = frozenset()) -> None:
+        start = len(self._text)
+        self._text += text
+        if style:
+            self._spans.append((start, len(self._text), style))
+        self._spans += [(start + a, start + b, "match") for a, b in find_words(text, words)]
+
+    def reading(self, scroll_to: int | None = None) -> Reading:
+        return Reading(self._text, tuple(self._spans), scroll_to, self.places)
+
+
+def document_reading(view: QueryView, text: str) -> Reading:
+    """A document with the query's words lit, opened where most of them meet."""
+    places = find_words(text, telling_words(view.text or ""))
+    return Reading(text, tuple((start, end, "match") for start, end in places), best_place(text, places))
+
+
+def query_reading(view: QueryView) -> Reading:
+    """The query as posted, and each variant at hand."""
+    pages = _Pages()
+    pages.heading((Span("original", "strong"), Span(f" · {len(view.text or ''):,} characters", "dim")))
+    pages.body(view.text or "no query text at hand; give --data DIR", "" if view.text else "dim")
+    for name, text in view.variants:
+        pages.heading((Span(name, "strong"), Span(f" · {len(text):,} characters", "dim")))
+        pages.body(text)
+    return pages.reading()
+
+
+def reasoning_reading(view: QueryView) -> Reading:
+    """The annotator's reasoning and the gold answer, or that there is none."""
+    pages = _Pages()
+    for title, text in (("human reasoning", view.reasoning), ("gold answer", view.gold_answer)):
+        pages.heading((Span(title, "strong"),))
+        missing = f"none recorded for {view.key.task}" if view.text is not None else "no data set at hand"
+        pages.body(text or missing, "" if text else "dim")
+    return pages.reading()
+
+
+def golds_reading(view: QueryView, compared: Comparison, texts: Mapping[str, str], current: str | None) -> Reading:
+    """Every gold with its rank in each run and its text; opened at ``current`` if that is one."""
+    pages = _Pages()
+    words = telling_words(view.text or "")
+    for number, gold in enumerate(view.golds, 1):
+        spans = [
+            Span(f"{number} of {len(view.golds)} ", "dim"),
+            mark_of(view, gold.doc_id),
+            Span(f" {gold.doc_id}", "gold"),
+        ]
+        for run in compared.runs:
+            spans += [Span(" · ", "dim"), Span(f"{run.label} ", compared.style(run))]
+            spans.append(Span(rank_text(view, run.run_id, gold.doc_id)))
+        pages.heading(tuple(spans), gold.doc_id)
+        text = texts.get(gold.doc_id)
+        pages.body(text if text is not None else "no text at hand", "dim" if text is None else "", words)
+    if not view.golds:
+        pages.heading((Span("no gold: nothing is judged relevant for this query", "dim"),))
+    return pages.reading(pages.places.get(current or ""))
+
+
+def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str | None) -> Cell:
+    """What is known of a document: id, judgment, its page, rank in each run, and its length."""
+    excluded = any(
+        doc.doc_id == doc_id and doc.excluded for ranking in view.rankings if ranking for doc in ranking.docs
+    )
+    judgment = next((judgment for judgment in view.judgments if judgment.doc_id == doc_id), None)
+    spans = [mark_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")]
+    if judgment is not None:
+        spans.append(
+            Span(
+                f" · {'gold' if judgment.gold else 'judged'}, relevance {judgment.relevance}",
+                "gold" if judgment.gold else "dim",
+            )
+        )
+    else:
+        spans.append(Span(" · excluded for this query" if excluded else " · unjudged", "dim"))
+        if doc_id in view.siblings:
+            spans.append(Span(" · same page as a gold", "accent"))
+        elif not view.pages_known:
+            spans.append(Span(" · no page known", "dim"))
+    for run in compared.runs:
+        spans += [
+            Span(" · ", "dim"),
+            Span(f"{run.label} ", compared.style(run)),
+            Span(rank_text(view, run.run_id, doc_id)),
+        ]
+    if text is not None:
+        spans.append(Span(f" · {len(text):,} characters", "dim"))
+    return tuple(spans)

@@ -1,0 +1,63 @@
+"""Document texts: those that can be shown are read once per task, others one request at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from bright_inspect.db import Cursor, identifier, text_literal
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.session import Session
+
+#: A run's documents that can come on screen without asking the corpus again.
+KEPT_DEPTH = 100
+
+
+def load_task_documents(session: Session, cursor: Cursor, task: TaskKey) -> int | None:
+    """Read the texts of each run's top documents and of all judged ones into the session.
+
+    Returns how many documents the corpus at hand has, or None if there is no corpus. Reading twice adds nothing.
+    """
+    source = session.collections.source(task)
+    corpus = source.documents_sql(*task) if source else None
+    if corpus is None:
+        return None
+    labels = f"{text_literal(task[0])} AS dataset, {text_literal(task[1])} AS task"
+    wanted = [f"SELECT doc_id FROM qrels WHERE dataset = {text_literal(task[0])} AND task = {text_literal(task[1])}"]
+    for run in session.runs:
+        for file in run.files:
+            if task in file.tasks:
+                wanted.append(
+                    f"""SELECT doc_id FROM {identifier(file.rows)} WHERE rank <= {KEPT_DEPTH} AND query_id IN (
+                            SELECT query_id FROM file_queries WHERE file_id = {file.file_id}
+                            AND dataset = {text_literal(task[0])} AND task = {text_literal(task[1])})"""
+                )
+    cursor.execute(f"""
+        INSERT INTO documents BY NAME
+        SELECT {labels}, doc_id, content FROM ({corpus})
+        WHERE doc_id IN ({" UNION ".join(wanted)})
+          AND doc_id NOT IN (SELECT doc_id FROM documents WHERE dataset = {text_literal(task[0])}
+                             AND task = {text_literal(task[1])})
+    """)
+    row = cursor.execute(f"SELECT count(*) FROM ({corpus})").fetchone()
+    return int(row[0]) if row else 0
+
+
+def kept_texts(cursor: Cursor, task: TaskKey, doc_ids: Collection[str]) -> dict[str, str]:
+    """The texts among these documents that ``load_task_documents`` has read."""
+    rows = cursor.execute(
+        "SELECT doc_id, content FROM documents WHERE dataset = ? AND task = ? AND doc_id IN (SELECT unnest(?))",
+        [*task, list(doc_ids)],
+    ).fetchall()
+    return dict(rows)
+
+
+def corpus_texts(session: Session, cursor: Cursor, task: TaskKey, doc_ids: Collection[str]) -> dict[str, str]:
+    """The texts of these documents from the corpus itself, in one pass over it (up to seconds)."""
+    source = session.collections.source(task)
+    corpus = source.documents_sql(*task) if source else None
+    if corpus is None:
+        return {}
+    rows = cursor.execute(
+        f"SELECT doc_id, content FROM ({corpus}) WHERE doc_id IN (SELECT unnest(?))", [list(doc_ids)]
+    ).fetchall()
+    return dict(rows)

@@ -1,0 +1,117 @@
+"""Everything that is shown about one query, read in one go on a worker's own cursor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bright_inspect.db import Cursor, identifier
+from bright_inspect.domain.pages import siblings
+from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking
+from bright_inspect.store.session import Run, Session
+
+#: Documents of a ranking that are shown; golds further down are shown by their rank.
+SHOWN_DEPTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class QueryView:
+    """One query: its texts, judgments, and each run's ranking.
+
+    ``rankings`` is in the order of the session's runs, None where a run has no list for the query.
+    ``gold_ranks`` gives, run by run, the rank of every judged document the run lists (None = excluded).
+    ``variants`` are (name, text) pairs besides the original. ``pages_known`` tells whether siblings can be told.
+    """
+
+    key: QueryKey
+    text: str | None
+    reasoning: str | None
+    gold_answer: str | None
+    variants: tuple[tuple[str, str], ...]
+    judgments: tuple[Judgment, ...]
+    rankings: tuple[Ranking | None, ...]
+    gold_ranks: tuple[dict[str, int | None], ...]
+    siblings: frozenset[str]
+    pages_known: bool
+    exclusions: int
+
+    @property
+    def golds(self) -> tuple[Judgment, ...]:
+        return tuple(judgment for judgment in self.judgments if judgment.gold)
+
+
+def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
+    """Read one query."""
+    parameters = [key.dataset, key.task, key.query_id]
+    where = "dataset = ? AND task = ? AND query_id = ?"
+    texts = cursor.execute(f"SELECT text, reasoning, gold_answer FROM queries WHERE {where}", parameters).fetchone()
+    judgments = cursor.execute(
+        f"SELECT doc_id, relevance FROM qrels WHERE {where} ORDER BY relevance DESC, doc_id", parameters
+    ).fetchall()
+    pages = cursor.execute(f"SELECT page_id FROM gold_pages WHERE {where}", parameters).fetchall()
+    exclusions = cursor.execute(f"SELECT count(DISTINCT doc_id) FROM exclusions WHERE {where}", parameters).fetchone()
+    rankings = tuple(_ranking(cursor, run, key) for run in session.runs)
+    listed = {doc.doc_id for ranking in rankings if ranking for doc in ranking.docs}
+    text, reasoning, gold_answer = texts or (None, None, None)
+    return QueryView(
+        key,
+        text,
+        reasoning,
+        gold_answer,
+        variants=_variants(session, cursor, key),
+        judgments=tuple(Judgment(doc_id, relevance) for doc_id, relevance in judgments),
+        rankings=rankings,
+        gold_ranks=tuple(_judged_ranks(cursor, run, parameters) for run in session.runs),
+        siblings=siblings(listed - {doc_id for doc_id, _ in judgments}, (page for (page,) in pages)),
+        pages_known=bool(pages),
+        exclusions=exclusions[0] if exclusions else 0,
+    )
+
+
+def _ranking(cursor: Cursor, run: Run, key: QueryKey) -> Ranking | None:
+    for file in run.files:
+        if (key.dataset, key.task) not in file.tasks:
+            continue
+        rows = cursor.execute(
+            f"SELECT doc_id, score, given_rank, rank FROM {identifier(file.rows)} WHERE query_id = ? ORDER BY rank",
+            [key.query_id],
+        ).fetchall()
+        if not rows:
+            continue
+        excluded = {
+            doc_id
+            for (doc_id,) in cursor.execute(
+                "SELECT doc_id FROM file_excluded WHERE file_id = ? AND dataset = ? AND task = ? AND query_id = ?",
+                [file.file_id, key.dataset, key.task, key.query_id],
+            ).fetchall()
+        }
+        docs: list[RankedDoc] = []
+        rank = 0
+        for doc_id, score, given_rank, raw_rank in rows:
+            rank += doc_id not in excluded
+            docs.append(RankedDoc(None if doc_id in excluded else rank, raw_rank, doc_id, score, given_rank))
+        return Ranking(run.run_id, key, tuple(docs[:SHOWN_DEPTH]), rank)
+    return None
+
+
+def _judged_ranks(cursor: Cursor, run: Run, parameters: list[str]) -> dict[str, int | None]:
+    return dict(
+        cursor.execute(
+            "SELECT doc_id, rank FROM judged WHERE run_id = ? AND dataset = ? AND task = ? AND query_id = ?",
+            [run.run_id, *parameters],
+        ).fetchall()
+    )
+
+
+def _variants(session: Session, cursor: Cursor, key: QueryKey) -> tuple[tuple[str, str], ...]:
+    source = session.collections.source((key.dataset, key.task))
+    if source is None:
+        return ()
+    found = []
+    for variant in source.variants(key.dataset, key.task):
+        row = cursor.execute(
+            f"SELECT text FROM ({source.variant_sql(key.dataset, key.task, variant)}) WHERE query_id = ?",
+            [key.query_id],
+        ).fetchone()
+        if row and row[0]:
+            found.append((variant, row[0]))
+    return tuple(found)

@@ -1,0 +1,35 @@
+"""What to open. Kept apart from the opening itself, so that the screen can start before DuckDB is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.store.inputs import RunInput, expand_arguments
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """What the user asked to open; paths as typed."""
+
+    runs: tuple[str, ...]
+    data: Path | None = None
+    dataset: str | None = None
+    task: str | None = None
+    qrels: tuple[Path, ...] = ()
+    baseline: str | None = None
+
+
+def check_paths(request: OpenRequest) -> list[RunInput]:
+    """Look at the paths before anything is opened.
+
+    Raises:
+        UsageError: no run was given.
+        UnreadableInput: a path that does not exist or holds no run.
+    """
+    if not request.runs:
+        raise UsageError("no run given.", "Name run files or folders, or try: bright-inspect demo")
+    if request.data is not None and not request.data.is_dir():
+        raise UnreadableInput(f"{request.data}: no such folder.", "Give --data the folder of a BRIGHT snapshot.")
+    return expand_arguments(request.runs)

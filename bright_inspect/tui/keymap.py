@@ -1,0 +1,143 @@
+"""Every key, once: the footer, the help screen, the README's table and the user's remapping come from this table.
+
+The ids are for users' key files: they do not change without a note in the changelog.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+from textual.binding import Binding, BindingType
+
+from bright_inspect.errors import UsageError
+
+Scope = Literal["everywhere", "overview", "queries", "inspect", "lists", "reader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing a key does. ``keys`` are Textual's names, separated by commas; ``action`` is the screen's."""
+
+    id: str
+    keys: str
+    action: str
+    label: str
+    help: str
+    scope: Scope
+    shown: bool = False
+
+
+KEYS: tuple[Key, ...] = (
+    Key("help", "question_mark,f1", "app.help", "help", "this list of keys, marks and filter terms", "everywhere", True),
+    Key("palette", "colon", "app.command_palette", "commands", "search everything that is possible now", "everywhere"),
+    Key("back", "q,escape", "back", "back", "leave this level; from the first one, leave the program", "everywhere", True),
+    Key("findings", "exclamation_mark", "app.findings", "findings", "what was odd in the files", "everywhere"),
+    Key("measure", "M", "app.choose_measure", "measure", "choose measure and cutoff", "everywhere"),
+    Key("baseline", "b", "app.next_baseline", "baseline", "make the next run the baseline; every Δ is signed anew",
+        "everywhere"),
+    Key("compared", "c", "app.next_run", "compare", "compare the next run with the baseline", "everywhere"),
+    Key("theme", "T", "app.next_theme", "theme", "dark, light, or the terminal's own colours", "everywhere"),
+    Key("all-queries", "A", "all_queries", "all queries", "the queries of all tasks in one list", "overview", True),
+    Key("largest", "equals_sign", "sort_change", "|Δ|", "largest |Δ| first", "queries", True),
+    Key("worst", "less_than_sign", "sort_worst", "worst", "largest losses first", "queries", True),
+    Key("best", "greater_than_sign", "sort_best", "best", "largest wins first", "queries", True),
+    Key("filter", "slash", "filter", "filter", "show only queries with these words or terms", "queries", True),
+    Key("sort", "s", "next_sort", "sort", "sort by the next column (or click its title)", "queries"),
+    Key("reverse", "S", "reverse_sort", "reverse", "turn the order around", "queries"),
+    Key("next-query", "n", "next_query", "next", "next query of the list", "inspect", True),
+    Key("previous-query", "p", "previous_query", "previous", "previous query of the list", "inspect", True),
+    Key("next-gold", "right_square_bracket", "next_gold(1)", "gold", "next gold", "inspect", True),
+    Key("previous-gold", "left_square_bracket", "next_gold(-1)", "gold", "previous gold", "inspect"),
+    Key("next-unjudged", "u", "next_unjudged(1)", "unjudged", "next unjudged document of the list", "inspect", True),
+    Key("previous-unjudged", "U", "next_unjudged(-1)", "unjudged", "previous unjudged document", "inspect"),
+    Key("next-tab", "right,l", "next_tab(1)", "tab →", "next tab of the reader", "inspect", True),
+    Key("previous-tab", "left,h", "next_tab(-1)", "tab ←", "previous tab of the reader", "inspect"),
+    Key("merged", "m", "toggle_merged", "merged", "all lists as one, or side by side", "inspect", True),
+    Key("full-reader", "d", "toggle_full", "full", "the reader over the whole screen, and back", "inspect", True),
+    Key("copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "inspect"),
+    Key("copy-text", "Y", "copy_text", "copy text", "copy the text in the reader (OSC 52)", "inspect"),
+    Key("table-up", "up,k", "", "", "up", "lists"),
+    Key("table-down", "down,j", "", "", "down", "lists"),
+    Key("table-page-up", "pageup", "", "", "a page up", "lists"),
+    Key("table-page-down", "pagedown", "", "", "a page down", "lists"),
+    Key("table-first", "home,g", "", "", "first row", "lists"),
+    Key("table-last", "end,G", "", "", "last row", "lists"),
+    Key("table-choose", "enter", "", "", "open what is under the cursor", "lists"),
+    Key("reader-up", "up,k", "", "", "a line up", "reader"),
+    Key("reader-down", "down,j", "", "", "a line down", "reader"),
+    Key("reader-page-up", "pageup", "", "", "a page up", "reader"),
+    Key("reader-page-down", "pagedown,space", "", "", "a page down", "reader"),
+    Key("reader-first", "home,g", "", "", "top of the text", "reader"),
+    Key("reader-last", "end,G", "", "", "end of the text", "reader"),
+)  # fmt: skip
+
+SCOPE_TITLES: dict[Scope, str] = {
+    "everywhere": "everywhere",
+    "overview": "overview",
+    "queries": "queries",
+    "inspect": "inspect",
+    "lists": "in a list",
+    "reader": "in the reader",
+}
+_DISPLAY = {
+    "question_mark": "?", "colon": ":", "exclamation_mark": "!", "equals_sign": "=", "less_than_sign": "<",
+    "greater_than_sign": ">", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "Esc",
+    "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
+    "home": "Home", "end": "End", "space": "Space", "f1": "F1",
+}  # fmt: skip
+
+
+def display_keys(keys: str) -> str:
+    """Keys as a person writes them: ``? F1`` for ``question_mark,f1``."""
+    return " ".join(_DISPLAY.get(key, key) for key in keys.split(","))
+
+
+def bindings(*scopes: Scope) -> list[BindingType]:
+    """Textual's bindings of these scopes, in the order of the table."""
+    return [
+        Binding(
+            key.keys,
+            key.action,
+            key.label,
+            show=key.shown,
+            key_display=display_keys(key.keys).split(" ")[0],
+            tooltip=key.help,
+            id=key.id,
+        )
+        for key in KEYS
+        if key.scope in scopes and key.action
+    ]
+
+
+def key_file() -> Path:
+    """Where a user's own keys are looked for."""
+    return Path(platformdirs.user_config_dir("bright-inspect")) / "keys.toml"
+
+
+def read_key_file(path: Path) -> dict[str, str]:
+    """Read ``[keys]`` of a TOML file: ``next-query = "n,ctrl+n"``; an absent file changes nothing.
+
+    Raises:
+        UsageError: not TOML, an id that does not exist, or a value that is no text; the message names it.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: cannot be read ({error}).", "Mend or remove the file.") from None
+    try:
+        keys = tomllib.loads(text).get("keys", {})
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not TOML: {error}.", 'Expected [keys] and lines such as next-query = "n".') from None
+    known = {key.id for key in KEYS}
+    for name, value in keys.items() if isinstance(keys, dict) else [("keys", keys)]:
+        if name not in known:
+            raise UsageError(f"{path}: no key is called {name!r}.", f"Known: {', '.join(sorted(known))}.")
+        if not isinstance(value, str) or not value:
+            raise UsageError(f"{path}: {name} = {value!r} is no key.", 'Write it as "n" or "n,ctrl+n".')
+    return dict(keys)
