@@ -6,14 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bright_inspect.domain.measures import Measure, parse_measures
-from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Progress
 from bright_inspect.store.request import OpenRequest
+
+if TYPE_CHECKING:
+    from bright_inspect.store.opening import Opening
 
 _Command = Callable[..., Any]
 
@@ -68,6 +70,8 @@ def opened(request: OpenRequest) -> Iterator[Opening]:
 
     The cache is written after the results are out, so that nobody waits for it.
     """
+    from bright_inspect.store.opening import open_session  # loads DuckDB, which the screen's command does not want yet
+
     with _progress_line() as listener:
         opening = open_session(request, progress=listener)
     try:

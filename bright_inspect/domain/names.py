@@ -26,6 +26,8 @@ _GENERIC = {
     "", "score", "scores", "run", "runs", "trec", "output", "outputs", "result", "results", "data", "score_files",
     "bright", "bright_score_files", "predictions", "retrieval", "test", "qrels", "reranked_score", "reranked",
 }  # fmt: skip
+# castorini's names begin with what the file is: run.bright-{task}, qrels.bright-{task}.
+_FILE_WORDS = re.compile(r"^((run|qrels|topics|bright)([_.-]|$))+", re.IGNORECASE)
 _LONG = re.compile(r"_long_(true|false)$", re.IGNORECASE)
 # BRIGHT's reasoning configs are `{name}_reason`; ReasonIR and RaDeR write `{name}_score.json` for the same queries.
 _REASONERS = "gpt4|claude-3-opus|Gemini-1.0|grit|llama3-70b"
@@ -109,7 +111,7 @@ def _with_part(described: PathDescription, part: str, slugs: list[str]) -> PathD
     elif reason := _REASON_SUFFIX.search(part):
         variant = described.variant or reason[1].removeprefix("_")
         part = part[: reason.start()]
-    part = re.sub(r"^bright[_.-]|^run[_.-]", "", part, flags=re.IGNORECASE).strip("_.-")
+    part = _FILE_WORDS.sub("", part).strip("_.-")
     if part.lower() in _GENERIC:
         return replace(described, task=task, variant=variant, long=long)
     return PathDescription(task, variant, long, (*described.system_parts, part))

@@ -10,6 +10,7 @@ import codecs
 import gzip
 import hashlib
 import io
+import re
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -23,26 +24,37 @@ from bright_inspect.errors import UnreadableInput
 
 _BLOCK = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
+_ODD_BLANKS = (b"\t", b"  ", b" \n", b"\n ")
+# How Python's "surrogateescape" keeps a byte that is not UTF-8.
+_ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
 @dataclass(frozen=True, slots=True)
 class FileScan:
-    """What one pass over the bytes told. ``digest`` is the SHA-256 of the file as it lies on disk; ``clean`` whether
-    DuckDB can read it as it is; ``tabs`` whether there is a tab anywhere."""
+    """What one pass over the bytes told. ``digest`` is the SHA-256 of the file as it lies on disk; ``clean`` says that
+    DuckDB can read it as it is, ``odd_blanks`` that a blank is a tab, follows another, or begins or ends a line."""
 
     digest: str
     clean: bool
-    tabs: bool
+    odd_blanks: bool
 
 
 def open_decompressed(path: Path) -> BinaryIO:
     """The file's bytes, unpacked if they are gzip (by their first two bytes, not by name).
 
     Raises:
-        UnreadableInput: the file is absent, a folder or not allowed to be read.
+        UnreadableInput: the file is absent, a folder, a pipe or not allowed to be read.
     """
     try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = str(path).encode(errors="backslashreplace").decode()
+        raise UnreadableInput(f"{shown}: the file's name is not valid UTF-8.", "Rename it.") from None
+    try:
+        # Files are read several times over, which a pipe cannot be.
+        if not (path.is_file() or path.is_dir()) and path.exists():
+            raise UnreadableInput(f"{path}: a pipe or device, not a file.", "Write it to a file first.")
         file = path.open("rb")
     except FileNotFoundError:
         raise UnreadableInput(f"{path}: no such file.", "Check the path.") from None
@@ -80,12 +92,14 @@ def scan_file(path: Path) -> FileScan:
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
     clean = True
-    tabs = False
+    odd_blanks = False
+    before = b"\n"
     first = True
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
-            tabs = tabs or b"\t" in block
+            odd_blanks = odd_blanks or any(odd in block or odd == before + block[:1] for odd in _ODD_BLANKS)
+            before = block[-1:]
             if first:
                 clean = not block.startswith((codecs.BOM_UTF8, _GZIP_MAGIC, *_UTF16_MARKS))
                 first = False
@@ -100,14 +114,15 @@ def scan_file(path: Path) -> FileScan:
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             clean = False
-    return FileScan(digest.hexdigest(), clean, tabs)
+    return FileScan(digest.hexdigest(), clean, odd_blanks or before == b" ")
 
 
 @contextmanager
-def clean_copy(path: Path) -> Iterator[tuple[Path, list[Finding]]]:
+def clean_copy(path: Path, escape: str = "\\") -> Iterator[tuple[Path, list[Finding]]]:
     """A temporary UTF-8 copy with ``\\n`` line ends and the same line numbers, and what had to be mended.
 
-    Bytes that are not UTF-8 are written as ``\\xNN``, so that ids stay apart. Any of the three line ends counts.
+    Bytes that are not UTF-8 are written as ``\\xNN``, so that ids stay apart; ``escape`` is how the format of the file
+    spells that backslash. Any of the three line ends counts.
 
     Raises:
         UnreadableInput: the compressed data is damaged.
@@ -116,14 +131,16 @@ def clean_copy(path: Path) -> Iterator[tuple[Path, list[Finding]]]:
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".txt") as copy:
         try:
             with open_decompressed(path) as file:
-                _copy_clean(path, file, copy, findings)
+                _copy_clean(path, file, copy, findings, escape)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise UnreadableInput(f"{path}: damaged gzip data ({error}).", "Make or fetch the file again.") from None
         copy.flush()
         yield Path(copy.name), findings
 
 
-def _copy_clean(path: Path, file: BinaryIO, copy: tempfile._TemporaryFileWrapper[str], findings: list[Finding]) -> None:
+def _copy_clean(
+    path: Path, file: BinaryIO, copy: tempfile._TemporaryFileWrapper[str], findings: list[Finding], escape: str
+) -> None:
     start = file.read(3)
     encoding = "utf-8"
     if start[:2] in _UTF16_MARKS:
@@ -146,16 +163,12 @@ def _copy_clean(path: Path, file: BinaryIO, copy: tempfile._TemporaryFileWrapper
         final = not more
         text = newlines.decode(decoder.decode(block + more, final=final), final=final)
         block = b""
-        if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in set(text)):
-            for number, piece in enumerate(text.split("\n"), line):
-                bad = sum("\ud800" <= char <= "\udfff" for char in piece)
-                undecodable += bad
-                if bad and first_undecodable is None:
-                    first_undecodable = number
-            line += text.count("\n")
-            text = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        else:
-            line += text.count("\n")
+        if not text.isascii() and (bad := _ESCAPED_BYTE.findall(text)):
+            undecodable += len(bad)
+            if first_undecodable is None:
+                first_undecodable = line + text.count("\n", 0, text.index(bad[0]))
+            text = _ESCAPED_BYTE.sub(lambda byte: f"{escape}x{ord(byte[0]) - 0xDC00:02x}", text)
+        line += text.count("\n")
         copy.write(text)
     if undecodable:
         message = f"{undecodable} bytes are not UTF-8; kept as \\xNN, so ids that hold them may match nothing."

@@ -34,7 +34,7 @@ def read_score_json(cursor: Cursor, path: Path, table: str) -> tuple[str, list[F
     with ExitStack() as stack:
         source, findings = path, list[Finding]()
         if not scan.clean:
-            source, findings = stack.enter_context(clean_copy(path))
+            source, findings = stack.enter_context(clean_copy(path, escape="\\\\"))
         if not _read_regular(cursor, source, table):
             findings += _read_with_python(cursor, path, source, table)
     return scan.digest, findings
@@ -123,6 +123,11 @@ def _score_problem(score: object) -> str | None:
     return "infinite-score" if math.isinf(value) else None
 
 
+def _storable(text: str) -> str:
+    """The id; half of a surrogate pair, which JSON can spell and UTF-8 cannot, stays spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _shown(value: object) -> str:
     text = json.dumps(dict(value) if isinstance(value, list) else value, default=str)
     return text if len(text) <= 60 else text[:59] + "…"
@@ -138,6 +143,8 @@ def _query_pairs(path: Path, text: str) -> _Pairs:
         what = "the JSON ends in mid-value" if cut else f"not valid JSON ({error.msg})"
         message = f"{path}:{error.lineno}: {what} at byte {place}."
         raise UnreadableInput(message, "Write or fetch the file again.") from None
+    except ValueError:
+        raise UnreadableInput(f"{path}: a number with thousands of digits.", _EXPECTED) from None
     except RecursionError:
         raise UnreadableInput(f"{path}: JSON nested too deeply.", _EXPECTED) from None
     if text.lstrip()[:1] == "[":
@@ -155,11 +162,11 @@ def _query_pairs(path: Path, text: str) -> _Pairs:
     nested = [value for _, value in pairs if isinstance(value, list) and value]
     if nested and all(isinstance(inner, tuple) and isinstance(inner[1], list) for inner in nested[0]):
         raise UnreadableInput(f"{path}: JSON with more levels than a run has.", _EXPECTED)
-    return [(key, _as_pairs(value)) for key, value in pairs]
+    return [(_storable(key), _as_pairs(value)) for key, value in pairs]
 
 
 def _as_pairs(value: Any) -> Any:
     """A JSON object's pairs as they are; anything else (numbers, texts, lists of other things) unchanged."""
     if isinstance(value, list) and all(isinstance(item, tuple) and len(item) == 2 for item in value):
-        return value
+        return [(_storable(key), inner) for key, inner in value]
     return repr(value)

@@ -20,7 +20,9 @@ from bright_inspect.formats.files import clean_copy, first_lines, scan_file
 _SCORE = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INFINITE = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER = r"(?i)^[+-]?nan$"
-_READER = "header=false, quote='', escape='', comment='', auto_detect=false, nullstr='\x1e'"
+# No text is NULL, and no line has a second column: these strings occur in no file.
+_READER = "header=false, quote='', escape='', comment='', auto_detect=false, nullstr='\x1e\x1f\x1e\x1f'"
+_NO_DELIMITER = "\x1f\x1e\x1f\x1e"
 _SIX_COLUMNS = "{'q': 'VARCHAR', 'i': 'VARCHAR', 'd': 'VARCHAR', 'r': 'VARCHAR', 's': 'VARCHAR', 't': 'VARCHAR'}"
 _FROM_BOTH_ENDS = r"^\s*(\S+)\s+(\S+)\s+(\S.*?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
 #: Longest line that is read; DuckDB's own default is 2 MB.
@@ -39,7 +41,7 @@ def read_trec_run(cursor: Cursor, path: Path, table: str) -> tuple[str, list[Fin
         scanning = pool.submit(scan_file, path)
         regular = _read_regular(cursor, path, table)
         scan = scanning.result()
-    if scan.clean and regular and not scan.tabs:
+    if scan.clean and regular and not scan.odd_blanks:
         return scan.digest, []
     with ExitStack() as stack:
         source, findings = path, list[Finding]()
@@ -75,42 +77,21 @@ def _read_regular(cursor: Cursor, path: Path, table: str) -> bool:
 
 def _read_lines(cursor: Cursor, path: Path, source: Path, table: str) -> list[Finding]:
     lines = identifier(f"{table}_lines")
-    cursor.execute(f"""
-        CREATE OR REPLACE TABLE {lines} AS
-        WITH source AS (
-            SELECT line, if(contains(line, chr(9)), list_transform(string_split(line, chr(9)), lambda f: trim(f)), [])
-                AS tabbed
-            FROM read_csv({path_literal(source)}, delim='\x1f', columns={{'line': 'VARCHAR'}}, {_READER},
-                          strict_mode=false, max_line_size={MAX_LINE_BYTES}, buffer_size={2 * MAX_LINE_BYTES})
-        ), split AS (
-            SELECT line, len(tabbed) >= 6 AS by_tab, len(tabbed) AS tabs,
-                   CASE WHEN len(tabbed) >= 6 THEN struct_pack(
-                       q := tabbed[1], d := array_to_string(tabbed[3:-4], ' '), r := tabbed[-3], s := tabbed[-2])
-                   ELSE regexp_extract(line, '{_FROM_BOTH_ENDS}', ['q', 'i', 'd', 'r', 's', 't'])
-                   END AS f
-            FROM (SELECT line, tabbed FROM source)
-        ), fields AS (
-            SELECT line, f.q AS query_id, f.d AS doc_id, f.r AS rank_text, f.s AS score_text,
-                   try_cast(f.r AS INTEGER) AS given_rank,
-                   CASE WHEN by_tab THEN tabs ELSE len(string_split_regex(trim(line, ' \t'), '\\s+')) END AS columns
-            FROM split
+    try:
+        _split_lines(cursor, source, lines)
+    except QueryInterrupted:
+        raise
+    except DatabaseError as error:
+        reason = (
+            f"a line is longer than {MAX_LINE_BYTES // 1_000_000} MB"
+            if "max_line_size" in str(error)
+            else f"it cannot be split into lines ({str(error).splitlines()[0]})"
         )
-        SELECT *, try_cast(score_text AS DOUBLE) AS score,
-            CASE WHEN trim(line, ' \t') = '' THEN 'blank'
-                 WHEN columns < 6 AND starts_with(trim(line, ' \t'), '#') THEN 'comment'
-                 WHEN columns < 6 THEN 'columns'
-                 WHEN given_rank IS NULL AND starts_with(trim(line, ' \t'), '#') THEN 'comment'
-                 WHEN given_rank IS NULL AND (columns > 6 OR regexp_matches(rank_text, '[A-Za-z]')) THEN 'rank'
-                 WHEN regexp_matches(score_text, '{_NOT_A_NUMBER}') THEN 'nan'
-                 WHEN regexp_matches(score_text, '{_INFINITE}') THEN 'infinite'
-                 WHEN NOT regexp_matches(score_text, '{_SCORE}') THEN 'score'
-                 ELSE 'ok' END AS state
-        FROM fields
-    """)
+        raise UnreadableInput(f"{path}: {reason}.", "Check how it was written.") from None
     states = {
         str(state): (int(count), str(line))
         for state, count, line in cursor.execute(
-            f"SELECT state, count(*), first(line) FROM {lines} GROUP BY state"
+            f"SELECT state, count(*), arg_min(line, rowid) FROM {lines} GROUP BY state"
         ).fetchall()
     }
     usable = sum(states.get(state, (0, ""))[0] for state in ("ok", "infinite"))
@@ -123,6 +104,43 @@ def _read_lines(cursor: Cursor, path: Path, source: Path, table: str) -> list[Fi
     """)
     cursor.execute(f"DROP TABLE {lines}")
     return findings
+
+
+def _split_lines(cursor: Cursor, source: Path, lines: str) -> None:
+    """Fill ``lines``: every line of the file in its order, its fields, and ``state``: what is to become of it."""
+    cursor.execute(f"""
+        CREATE OR REPLACE TABLE {lines} AS
+        WITH source AS (
+            SELECT line, if(contains(line, chr(9)), list_transform(string_split(trim(line, ' \t'), chr(9)), lambda f: trim(f)), [])
+                AS tabbed
+            FROM read_csv({path_literal(source)}, delim='{_NO_DELIMITER}', columns={{'line': 'VARCHAR'}}, {_READER},
+                          strict_mode=false, max_line_size={MAX_LINE_BYTES}, buffer_size={2 * MAX_LINE_BYTES})
+        ), split AS (
+            SELECT line, len(tabbed) >= 6 AS by_tab, len(tabbed) AS tabs,
+                   CASE WHEN len(tabbed) >= 6 THEN struct_pack(
+                       q := tabbed[1], d := array_to_string(tabbed[3:-4], ' '), r := tabbed[-3], s := tabbed[-2])
+                   ELSE regexp_extract(line, '{_FROM_BOTH_ENDS}', ['q', 'i', 'd', 'r', 's', 't'])
+                   END AS f
+            FROM (SELECT line, tabbed FROM source)
+        ), fields AS (
+            SELECT line, f.q AS query_id, f.d AS doc_id, f.r AS rank_text, f.s AS score_text,
+                   CASE WHEN regexp_full_match(f.r, '[+-]?\\d+') THEN try_cast(f.r AS INTEGER) END AS given_rank,
+                   CASE WHEN by_tab THEN tabs ELSE len(string_split_regex(trim(line, ' \t'), '\\s+')) END AS columns
+            FROM split
+        )
+        SELECT *, try_cast(score_text AS DOUBLE) AS score,
+            CASE WHEN trim(line, ' \t') = '' THEN 'blank'
+                 WHEN columns < 6 AND starts_with(trim(line, ' \t'), '#') THEN 'comment'
+                 WHEN columns < 6 THEN 'columns'
+                 WHEN given_rank IS NULL AND starts_with(trim(line, ' \t'), '#') THEN 'comment'
+                 WHEN given_rank IS NULL AND (columns > 6 OR regexp_matches(rank_text, '[A-Za-z]')) THEN 'rank'
+                 WHEN regexp_matches(score_text, '{_NOT_A_NUMBER}') THEN 'nan'
+                 WHEN regexp_matches(score_text, '{_INFINITE}') THEN 'infinite'
+                 WHEN NOT regexp_matches(score_text, '{_SCORE}') THEN 'score'
+                 WHEN isinf(try_cast(score_text AS DOUBLE)) THEN 'infinite'
+                 ELSE 'ok' END AS state
+        FROM fields
+    """)
 
 
 _STATE_FINDINGS = {
@@ -153,7 +171,7 @@ def _shown(line: str, length: int = 120) -> str:
 
 def _unreadable(cursor: Cursor, path: Path, lines: str) -> UnreadableInput:
     rows = cursor.execute(f"""
-        SELECT state, columns, count(*) AS n, first(line) FROM {lines}
+        SELECT state, columns, count(*) AS n, arg_min(line, rowid) FROM {lines}
         WHERE state NOT IN ('blank', 'comment') GROUP BY ALL ORDER BY n DESC LIMIT 1
     """).fetchone()
     if rows is None:
@@ -181,15 +199,26 @@ def _missing_column(line: str, columns: int) -> str:
     return ""
 
 
+def _ids_of(line: str) -> tuple[str, str] | None:
+    """The query and document of a usable line, split as ``_read_lines`` does; None for any other line."""
+    fields = [field.strip(" ") for field in line.strip(" \t\n").split("\t")]
+    if len(fields) >= 6:
+        query_id, doc_id, score = fields[0], " ".join(fields[2:-3]), fields[-2]
+    elif match := re.match(_FROM_BOTH_ENDS, line, re.ASCII):
+        query_id, doc_id, score = match[1], match[3], match[5]
+    else:
+        return None
+    return (query_id, doc_id) if re.match(_SCORE, score) or re.match(_INFINITE, score) else None
+
+
 def find_line_pairs(path: Path, query_id: str, doc_id: str) -> list[int]:
     """Line numbers (at most two) of the lines of this query and document; for messages about duplicates."""
-    pattern = re.compile(rf"\s*{re.escape(query_id)}\s.*\s{re.escape(doc_id)}\s")
     numbers: list[int] = []
     with ExitStack() as stack:
         source = path if scan_file(path).clean else stack.enter_context(clean_copy(path))[0]
         with source.open("r", encoding="utf-8", newline="\n") as file:
             for number, line in enumerate(file, 1):
-                if doc_id in line and pattern.match(line):
+                if _ids_of(line) == (query_id, doc_id):
                     numbers.append(number)
                     if len(numbers) == 2:
                         break

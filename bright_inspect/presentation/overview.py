@@ -24,16 +24,20 @@ def task_title(key: TaskKey, datasets: int) -> str:
 
 def overview_columns(compared: Comparison, width: int) -> list[Column]:
     """Task, n, one column a run with its value and Δ, and the golds' fate in the compared run where there is room."""
-    run_width = 16 if width >= 100 else 14
-    columns = [Column("task", (Span("task", "dim"),), 16, flex=1), Column("n", (Span("n", "dim"),), 5, align="right")]
+    widest = 16 if width < 100 else max(16, min(24, (width - 66) // len(compared.runs)))
+    columns = [
+        Column("task", (Span("task", "dim"),), 14 if width < 100 else 20, flex=1),
+        Column("n", (Span("n", "dim"),), 5, align="right"),
+    ]
     for run in compared.runs:
+        run_width = max(14, min(widest, len(run.label) + 1))
         columns.append(Column(f"run{run.run_id}", (Span(run.label, compared.style(run)),), run_width, elide="middle"))
     if width - sum(column.width + 1 for column in columns) >= 36:
         title = (
             Span("gold of ", "dim"), Span(compared.run.label, compared.style(compared.run)),
             Span(f": █≤{NEAR} ▒{NEAR + 1}–{FAR} ░>{FAR}", "dim"),
         )  # fmt: skip
-        columns.append(Column("fate", title, 36, flex=2))
+        columns.append(Column("fate", title, 36, flex=1))
     return columns
 
 
@@ -128,6 +132,11 @@ def overview_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], Ta
         notes.append(
             (Span(f"{' and '.join(others)} also {verb} from {compared.baseline.label} in variant", "warning"),)
         )
+    covered = {run.run_id: {task for run_id, task in scores if run_id == run.run_id} for run in compared.runs}
+    base_tasks = covered[compared.baseline.run_id]
+    if any(covered[run.run_id] != base_tasks for run in compared.runs):
+        text = f"Δ of means over the tasks a run shares with {compared.baseline.label} only"
+        notes.append((Span(text, "dim"),))
     if any(len(s.answered & s.per_query.keys()) < len(s.per_query) for s in scores.values()):
         notes.append((Span("! some queries of the task have no list in the run; they count as 0", "warning"),))
     return notes

@@ -121,26 +121,41 @@ def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) ->
     return TableRow(row.key.query_id, tuple(cells))
 
 
-def headline(rows: Sequence[QueryRow], compared: Comparison) -> tuple[Cell, Cell]:
-    """Two lines: the means and Δ over the rows' queries with wins and losses, and what the reader must know of them."""
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What stands above the table: the means with Δ, the wins and losses, and what the reader must know of them."""
+
+    means: Cell
+    outcome: Cell
+    notes: Cell
+
+
+def headline(rows: Sequence[QueryRow], compared: Comparison) -> Headline:
+    """The headline over some rows, as means over all of them that are judged."""
     run, baseline = compared.run, compared.baseline
     values = [(row, row.values[run.run_id], row.values[baseline.run_id]) for row in rows]
     scored = [(row, value, base) for row, value, base in values if value is not None and base is not None]
+    means: list[Span] = [Span(run.label, compared.style(run))]
     if not scored:
         why = "no judgments at hand: give --data DIR or --qrels FILE" if rows else "no query"
-        return (Span(run.label, compared.style(run)), Span(f"  {why}", "warning")), ()
+        return Headline((*means, Span(f"  {why}", "warning")), (), ())
     mean = sum(value for _, value, _ in scored) / len(scored)
-    first: list[Span] = [Span(run.label, compared.style(run)), Span(f" {percent(mean)}", "strong")]
+    means.append(Span(f" {percent(mean)}", "strong"))
+    outcome: list[Span] = []
     notes: list[Span] = []
     if compared.paired:
         base_mean = sum(base for _, _, base in scored) / len(scored)
         delta = mean - base_mean
-        counts = tally((value, base) for _, value, base in scored)
-        first += [
+        means += [
             Span(" against ", "dim"), Span(baseline.label, compared.style(baseline)),
-            Span(f" {percent(base_mean)}", "strong"), Span("   Δ = ", "dim"), Span(f"{run.name.system} − {baseline.name.system} = ", "dim"),
+            Span(f" {percent(base_mean)}", "strong"),
+            Span(f"   Δ = {run.name.system} − {baseline.name.system} = ", "dim"),
             Span(signed_percent(delta), delta_style(delta)),
-            Span(f"   win {counts.win} · tie {counts.tie} ({counts.tie_both_zero} both 0) · loss {counts.loss}"),
+        ]  # fmt: skip
+        counts = tally((value, base) for _, value, base in scored)
+        outcome = [
+            Span(f"win {counts.win}", "gain"), Span(f" · tie {counts.tie} ({counts.tie_both_zero} both 0) · "),
+            Span(f"loss {counts.loss}", "loss"),
         ]  # fmt: skip
         notes += _differs_note(run, baseline)
     for which in dict.fromkeys((run, baseline)):
@@ -148,21 +163,17 @@ def headline(rows: Sequence[QueryRow], compared: Comparison) -> tuple[Cell, Cell
         if answered < len(scored):
             of_answered = sum(row.values[which.run_id] or 0 for row, _, _ in scored if row.depths[which.run_id])
             mean_answered = percent(of_answered / answered) if answered else "–"
-            separator = " · " if notes else ""
-            text = (
-                f"{separator}{which.label} answers {answered} of {len(scored)} queries (mean of those {mean_answered})"
-            )
-            notes.append(Span(text, "warning"))
-    return tuple(first), tuple(notes)
+            text = f"{which.label} answers {answered} of {len(scored)} queries (mean of those {mean_answered})"
+            notes.append(Span((" · " if notes else "") + text, "warning"))
+    return Headline(tuple(means), tuple(outcome), tuple(notes))
 
 
 def _differs_note(run: Run, baseline: Run) -> list[Span]:
     what = differs(run.name, baseline.name)
     if "variant" not in what:
         return []
-    text = f"{run.label} and {baseline.label} differ in {' and '.join(what)}"
-    unknown = [each for each in (run, baseline) if each.name.variant is None]
+    text = f"they differ in {' and '.join(what)}"
+    unknown = [each.name.system for each in (run, baseline) if each.name.variant is None]
     if unknown:
-        system = unknown[0].name.system
-        text += f" ({system}'s variant is not known; name it: {system}@VARIANT=PATH)"
+        text += f" · variant of {unknown[0]} unknown, name it: {unknown[0]}@VARIANT=PATH"
     return [Span(text, "warning")]

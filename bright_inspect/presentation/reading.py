@@ -102,32 +102,28 @@ def golds_reading(view: QueryView, compared: Comparison, texts: Mapping[str, str
     return pages.reading(pages.places.get(current or ""))
 
 
-def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str | None) -> Cell:
-    """What is known of a document: id, judgment, its page, rank in each run, and its length."""
+def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str | None) -> tuple[Cell, Cell]:
+    """What is known of a document: its mark and id, which may be elided; and its judgment, its page, rank in each run
+    and length, which stay whole."""
     excluded = any(
         doc.doc_id == doc_id and doc.excluded for ranking in view.rankings if ranking for doc in ranking.docs
     )
     judgment = next((judgment for judgment in view.judgments if judgment.doc_id == doc_id), None)
-    spans = [mark_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")]
-    if judgment is not None:
-        spans.append(
-            Span(
-                f" · {'gold' if judgment.gold else 'judged'}, relevance {judgment.relevance}",
-                "gold" if judgment.gold else "dim",
-            )
-        )
+    if judgment is not None and judgment.gold:
+        spans = [Span(f"gold {judgment.relevance}", "gold")]
+    elif judgment is not None:
+        spans = [Span(f"judged {judgment.relevance}", "dim")]
+    elif excluded:
+        spans = [Span("excluded for this query", "dim")]
     else:
-        spans.append(Span(" · excluded for this query" if excluded else " · unjudged", "dim"))
+        spans = [Span("unjudged", "dim")]
         if doc_id in view.siblings:
             spans.append(Span(" · same page as a gold", "accent"))
         elif not view.pages_known:
             spans.append(Span(" · no page known", "dim"))
     for run in compared.runs:
-        spans += [
-            Span(" · ", "dim"),
-            Span(f"{run.label} ", compared.style(run)),
-            Span(rank_text(view, run.run_id, doc_id)),
-        ]
+        spans += [Span(" · ", "dim"), Span(f"{run.label} ", compared.style(run))]
+        spans.append(Span(rank_text(view, run.run_id, doc_id)))
     if text is not None:
         spans.append(Span(f" · {len(text):,} characters", "dim"))
-    return tuple(spans)
+    return (mark_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")), tuple(spans)

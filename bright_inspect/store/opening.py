@@ -38,6 +38,7 @@ class _OpenFile:
     read: ReadRun
     resolution: Resolution
     findings: list[Finding]
+    scored: bool
     fresh: bool
 
 
@@ -115,6 +116,9 @@ def _open_files(
                         earlier.findings += _convert(cursor, cache, earlier)
                 fresh_rows = 0
     progress(Progress(len(inputs), len(inputs), "scoring"))
+    standing = standing_findings(cursor, {file.file_id: file.input.path for file in files if file.scored})
+    for file in files:
+        file.findings += standing.get(file.file_id, [])
     names = name_runs([_named_file(file) for file in files])
     runs = _group(files, names)
     cursor.executemany(
@@ -150,11 +154,12 @@ def _open_file(
         collections.load(key)
     assign_queries(cursor, rows, number, resolution)
     findings = [*read.findings, *resolution.findings]
-    if any(collections.has_judgments(key) for key in resolution.tasks):
-        _require_shared_queries(cursor, number, rows, path, resolution)
+    scored = any(collections.has_judgments(key) for key in resolution.tasks)
+    if scored:
+        if not resolution.sure:
+            _require_shared_queries(cursor, number, rows, path, resolution)
         place_documents(cursor, rows, number, resolution, collections, ranked=cached is not None)
-        findings += standing_findings(cursor, rows, number, resolution, path)
-    return _OpenFile(number, run_input, rows, read, resolution, findings, fresh=cached is None)
+    return _OpenFile(number, run_input, rows, read, resolution, findings, scored, fresh=cached is None)
 
 
 def _require_shared_queries(cursor: Cursor, file_id: int, rows: str, path: Path, resolution: Resolution) -> None:

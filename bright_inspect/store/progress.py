@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bright_inspect.db import Cursor
 from bright_inspect.errors import BrightInspectError
+
+if TYPE_CHECKING:  # The screen makes tokens before DuckDB is loaded.
+    from bright_inspect.db import Cursor
 
 
 class Cancelled(BrightInspectError):

@@ -16,10 +16,12 @@ from bright_inspect.store.collections import Collections, TaskKey
 @dataclass(frozen=True, slots=True)
 class Resolution:
     """The tasks of a file's queries. With one task every query is of that task; with several, each query is of the
-    task whose golds its list holds most of (temporary table ``query_tasks(query_id, dataset, task)``)."""
+    task whose golds its list holds most of (temporary table ``query_tasks(query_id, dataset, task)``). ``sure`` says
+    that golds of the tasks were seen in the file."""
 
     tasks: tuple[TaskKey, ...]
     findings: tuple[Finding, ...] = ()
+    sure: bool = False
 
 
 def resolve_file(
@@ -48,12 +50,12 @@ def resolve_file(
     if by_path is not None:
         collections.load(by_path)
         if _golds_listed(cursor, rows, by_path):
-            return Resolution((by_path,))
+            return Resolution((by_path,), sure=True)
     by_documents = _tasks_by_documents(cursor, rows, collections, dataset)
     if by_path is None and by_documents:
-        return Resolution(tuple(by_documents))
+        return Resolution(tuple(by_documents), sure=True)
     if by_path is not None and by_documents:
-        return Resolution(tuple(by_documents), (_mismatch(path, by_path, by_documents),))
+        return Resolution(tuple(by_documents), (_mismatch(path, by_path, by_documents),), sure=True)
     if by_path is not None:
         return Resolution((by_path,))
     if described.task is not None:
@@ -100,7 +102,8 @@ def _tasks_by_documents(cursor: Cursor, rows: str, collections: Collections, dat
 def assign_queries(cursor: Cursor, rows: str, file_id: int, resolution: Resolution) -> None:
     """Write ``file_queries`` for the file: the task and depth of each of its query ids.
 
-    With several tasks, a query none of whose golds is listed goes to the task that has its id, if only one has.
+    With several tasks, a query none of whose golds is listed goes to the task that has its id, if only one has, and
+    to none (NULL) otherwise.
     """
     depths = f"SELECT query_id, count(*)::INTEGER AS depth FROM {identifier(rows)} GROUP BY query_id"
     if len(resolution.tasks) == 1:
@@ -120,7 +123,6 @@ def assign_queries(cursor: Cursor, rows: str, file_id: int, resolution: Resoluti
         )
         SELECT ?, coalesce(t.dataset, o.dataset), coalesce(t.task, o.task), d.query_id, d.depth
         FROM ({depths}) d LEFT JOIN query_tasks t USING (query_id) LEFT JOIN only_place o USING (query_id)
-        WHERE coalesce(t.dataset, o.dataset) IS NOT NULL
         """,
         [file_id],
     )

@@ -13,7 +13,7 @@ CREATE VIEW exclusions AS SELECT NULL::VARCHAR AS dataset, NULL::VARCHAR AS task
                                  NULL::VARCHAR AS doc_id WHERE false;
 CREATE TABLE gold_pages (dataset VARCHAR, task VARCHAR, query_id VARCHAR, page_id VARCHAR);
 CREATE TABLE documents (dataset VARCHAR, task VARCHAR, doc_id VARCHAR, content VARCHAR);
--- Which query of which task each query id of a file is, and how many documents the file lists for it.
+-- Which query of which task each query id of a file is (NULL: of none), and how many documents the file lists for it.
 CREATE TABLE file_queries (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR,
                            depth INTEGER);
 -- Where the judged documents stand in each file: rank without excluded documents, raw_rank with them.
@@ -23,7 +23,7 @@ CREATE TABLE file_judged (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_
 CREATE TABLE file_excluded (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR,
                             raw_rank INTEGER);
 CREATE TABLE files (file_id INTEGER, run_id INTEGER);
-CREATE VIEW run_queries AS FROM files JOIN file_queries USING (file_id);
+CREATE VIEW run_queries AS FROM files JOIN file_queries USING (file_id) WHERE task IS NOT NULL;
 CREATE VIEW judged AS FROM files JOIN file_judged USING (file_id);
 CREATE VIEW excluded_hits AS FROM files JOIN file_excluded USING (file_id);
 """

@@ -32,9 +32,9 @@ class Key:
 
 
 KEYS: tuple[Key, ...] = (
-    Key("help", "question_mark,f1", "app.help", "help", "this list of keys, marks and filter terms", "everywhere", True),
+    Key("help", "question_mark,f1", "app.help", "help", "this list: keys, marks, filter terms", "everywhere", True),
     Key("palette", "colon", "app.command_palette", "commands", "search everything that is possible now", "everywhere"),
-    Key("back", "q,escape", "back", "back", "leave this level; from the first one, leave the program", "everywhere", True),
+    Key("back", "q,escape", "app.back", "back", "leave this level, at last the program", "everywhere", True),
     Key("findings", "exclamation_mark", "app.findings", "findings", "what was odd in the files", "everywhere"),
     Key("measure", "M", "app.choose_measure", "measure", "choose measure and cutoff", "everywhere"),
     Key("baseline", "b", "app.next_baseline", "baseline", "make the next run the baseline; every Δ is signed anew",
@@ -54,8 +54,8 @@ KEYS: tuple[Key, ...] = (
     Key("previous-gold", "left_square_bracket", "next_gold(-1)", "gold", "previous gold", "inspect"),
     Key("next-unjudged", "u", "next_unjudged(1)", "unjudged", "next unjudged document of the list", "inspect", True),
     Key("previous-unjudged", "U", "next_unjudged(-1)", "unjudged", "previous unjudged document", "inspect"),
-    Key("next-tab", "right,l", "next_tab(1)", "tab →", "next tab of the reader", "inspect", True),
-    Key("previous-tab", "left,h", "next_tab(-1)", "tab ←", "previous tab of the reader", "inspect"),
+    Key("next-tab", "right,l", "next_tab(1)", "tab", "next tab of the reader", "inspect", True),
+    Key("previous-tab", "left,h", "next_tab(-1)", "tab", "previous tab of the reader", "inspect"),
     Key("merged", "m", "toggle_merged", "merged", "all lists as one, or side by side", "inspect", True),
     Key("full-reader", "d", "toggle_full", "full", "the reader over the whole screen, and back", "inspect", True),
     Key("copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "inspect"),

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 
 from bright_inspect.errors import BrightInspectError
-
-if TYPE_CHECKING:
-    from bright_inspect.store.progress import CancelToken
+from bright_inspect.store.progress import CancelToken
 
 T = TypeVar("T")
 
@@ -25,10 +23,10 @@ T = TypeVar("T")
 _EXIT_SECONDS = 2.0
 
 
-class WorkFinished(Message, Generic[T]):
+class WorkFinished(Message):
     """A piece of work returned or raised. Handled by the app, which calls ``Runner.deliver``."""
 
-    def __init__(self, lane: str, request: int, value: T | None, error: BaseException | None) -> None:
+    def __init__(self, lane: str, request: int, value: object, error: BaseException | None) -> None:
         super().__init__()
         self.lane = lane
         self.request = request
@@ -44,7 +42,7 @@ class Runner:
         self._on_error = on_error
         self._requests: dict[str, int] = {}
         self._tokens: dict[str, CancelToken] = {}
-        self._done: dict[str, Callable[[object], None]] = {}
+        self._done: dict[str, Callable[[Any], None]] = {}
         self._threads: set[threading.Thread] = set()
 
     def start(
@@ -54,12 +52,10 @@ class Runner:
         done: Callable[[T], None],
     ) -> None:
         """Run ``work`` in a thread and hand its value to ``done`` on the event loop, unless superseded."""
-        from bright_inspect.store.progress import CancelToken
-
         self.cancel(lane)
         request = self._requests[lane] = self._requests.get(lane, 0) + 1
         token = self._tokens[lane] = CancelToken()
-        self._done[lane] = done  # type: ignore[assignment]
+        self._done[lane] = done
 
         def run() -> None:
             value: T | None = None
@@ -68,7 +64,7 @@ class Runner:
                 value = work(token)
             except BaseException as raised:  # noqa: BLE001  (delivered to the app, which tells the user)
                 error = raised
-            if not token.cancelled or request == self._requests.get(lane):
+            if not token.cancelled:
                 self._app.post_message(WorkFinished(lane, request, value, error))
             self._threads.discard(thread)
 
@@ -86,7 +82,7 @@ class Runner:
     def busy(self, lane: str) -> bool:
         return lane in self._tokens
 
-    def deliver(self, finished: WorkFinished[object]) -> None:
+    def deliver(self, finished: WorkFinished) -> None:
         """Use a result, or drop it if it is not the lane's latest."""
         if finished.request != self._requests.get(finished.lane):
             return

@@ -17,8 +17,9 @@ DEPTH = 1_000
 _PAGES = 8_000
 _PASSAGES = 8
 _SYLLABLES = (
-    "ab ca de er fo ga he in jo ka la mi no or pe qua ra si tu ul ve wi xe ya zo th st pr tion ment sphere graph logy"
-).split()
+    "ab", "ca", "de", "er", "fo", "ga", "he", "in", "jo", "ka", "la", "mi", "no", "or", "pe", "qua", "ra", "si", "tu",
+    "ul", "ve", "wi", "xe", "ya", "zo", "th", "st", "pr", "tion", "ment", "sphere", "graph", "logy",
+)  # fmt: skip
 _TASKS = ("biology", "earth_science", "economics", "psychology", "robotics", "stackoverflow", "leetcode", "pony")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
@@ -19,9 +21,17 @@ class CellLine(Widget):
     CellLine { height: 1; width: 1fr; padding: 0 1; background: $background; }
     """
 
-    def __init__(self, left: Cell = (), right: Cell = (), *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._left, self._right = left, right
+    def __init__(
+        self,
+        left: Cell = (),
+        right: Cell = (),
+        *,
+        elide: Literal["end", "middle"] = "end",
+        id: str | None = None,  # noqa: A002  (Textual's name for it)
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._left, self._right, self._elide = left, right, elide
 
     def set_cells(self, left: Cell, right: Cell = ()) -> None:
         """Show other texts."""
@@ -46,6 +56,6 @@ class CellLine(Widget):
         right_width = cell_width(self._right)
         right = fit(self._right, min(right_width, width), elide="end") if right_width else ()
         left_width = width - min(right_width, width) - (2 if right_width and right_width + 2 < width else 0)
-        left = fit(self._left, left_width) if left_width > 0 else ()
+        left = fit(self._left, left_width, elide=self._elide) if left_width > 0 else ()
         gap = (Span(" " * max(0, width - left_width - min(right_width, width))),)
         return strip_of((*left, *gap, *right), paint, width).adjust_cell_length(width, base)

@@ -281,9 +281,7 @@ class TextReader(ScrollView, can_focus=True, inherit_bindings=False):
             position += len(text)
         return Strip(segments)
 
-    def _line_pieces(
-        self, number: int, selected: tuple[int, int] | None
-    ) -> list[tuple[str, tuple[str, ...], bool]]:
+    def _line_pieces(self, number: int, selected: tuple[int, int] | None) -> list[tuple[str, tuple[str, ...], bool]]:
         """Return the shown text of a line in pieces of one look, whole graphemes each."""
         start, end = self._lines[number]
         original = self._text[start:end]
@@ -316,9 +314,7 @@ class TextReader(ScrollView, can_focus=True, inherit_bindings=False):
             if right > left:
                 piece = shown[left:right]
                 if "\t" in original:
-                    piece = "".join(
-                        " " * TAB_WIDTH if original[at] == "\t" else shown[at] for at in range(left, right)
-                    )
+                    piece = "".join(" " * TAB_WIDTH if original[at] == "\t" else shown[at] for at in range(left, right))
                 pieces.append((piece, names, is_selected))
                 left = right
         return pieces

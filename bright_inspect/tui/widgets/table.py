@@ -151,6 +151,11 @@ class LineTable(ScrollView, can_focus=True, inherit_bindings=False):
         return self._columns
 
     @property
+    def rows(self) -> Rows:
+        """The rows as last set."""
+        return self._rows
+
+    @property
     def row_count(self) -> int:
         """How many rows there are."""
         return self._row_count
@@ -186,9 +191,7 @@ class LineTable(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._row_count:
             self.refresh()
 
-    def set_rows(
-        self, columns: Sequence[Column], rows: Rows, *, cursor: int = 0, keep_scroll: bool = False
-    ) -> None:
+    def set_rows(self, columns: Sequence[Column], rows: Rows, *, cursor: int = 0, keep_scroll: bool = False) -> None:
         """Show other rows, with the cursor on the given one.
 
         Args:

@@ -1,0 +1,224 @@
+"""The program: it opens the session in a worker, shows the screen that fits, and answers the keys of every screen.
+
+Only textual and the standard library are imported before the first frame; the screens and DuckDB load in the worker.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.binding import BindingType
+from textual.command import Provider
+from textual.screen import Screen
+
+from bright_inspect.errors import BrightInspectError
+from bright_inspect.store.progress import Cancelled, CancelToken, Progress
+from bright_inspect.tui import keymap
+from bright_inspect.tui.runner import Runner, WorkFinished, message_of
+from bright_inspect.tui.screens.loading import LoadingScreen, ProgressMade
+from bright_inspect.tui.themes import THEMES
+
+if TYPE_CHECKING:
+    from bright_inspect.domain.measures import Measure
+    from bright_inspect.store.collections import TaskKey
+    from bright_inspect.store.request import OpenRequest
+    from bright_inspect.tui.desk import Desk, Scored
+    from bright_inspect.tui.screens.base import DeskScreen
+
+#: Screens on the stack at the first level: the loading screen stays below.
+_FIRST_LEVEL = 2
+
+OpenDesk = Callable[["Callable[[Progress], None]", CancelToken], "Desk"]
+
+
+def _commands() -> type[Provider]:
+    from bright_inspect.tui.palette import BrightCommands
+
+    return BrightCommands
+
+
+class BrightInspect(App[BrightInspectError]):
+    """The terminal program. ``run()`` returns the error that ended it, or None."""
+
+    TITLE = "bright-inspect"
+    CSS_PATH = "app.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("everywhere")
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_commands}
+
+    def __init__(self, open_desk: OpenDesk, keys: dict[str, str] | None = None) -> None:
+        # Textual cannot add the filter for native colours later, when NO_COLOR meets the terminal theme.
+        super().__init__(ansi_color=True if os.environ.get("NO_COLOR") else None)
+        self._open_desk = open_desk
+        self._keys = keys or {}
+        self._desk: Desk | None = None
+        self.runner = Runner(self, self._work_failed)
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = THEMES[0].name
+
+    def get_default_screen(self) -> Screen[None]:
+        return LoadingScreen()
+
+    def on_mount(self) -> None:
+        self.set_keymap(self._keys)
+        self.call_after_refresh(self._start_opening)
+
+    def on_unmount(self) -> None:
+        self.runner.close()
+        if self._desk is not None:
+            self._desk.close()
+
+    @property
+    def has_desk(self) -> bool:
+        """Whether the runs are open yet."""
+        return self._desk is not None
+
+    @property
+    def desk(self) -> Desk:
+        """The open session; screens exist only once there is one."""
+        assert self._desk is not None
+        return self._desk
+
+    # --- opening -------------------------------------------------------------------------------------------------
+
+    def _start_opening(self) -> None:
+        def work(token: CancelToken) -> Desk:
+            # The screens bring the layers below with them: loaded here, off the event loop.
+            from bright_inspect.tui.screens import inspect, overview, queries  # noqa: F401
+
+            return self._open_desk(lambda progress: self._tell_progress(progress), token)
+
+        self.runner.start("open", work, self._opened)
+
+    def _tell_progress(self, progress: Progress) -> None:
+        self.post_message(ProgressMade(progress))
+
+    def on_progress_made(self, message: ProgressMade) -> None:
+        if isinstance(self.screen, LoadingScreen):
+            self.screen.show(message.progress)
+
+    def _opened(self, desk: Desk) -> None:
+        from bright_inspect.tui.screens.overview import OverviewScreen
+        from bright_inspect.tui.screens.queries import QueriesScreen
+
+        self._desk = desk
+        self.runner.start("convert", desk.convert, lambda _: self._desk_changed())
+        tasks = desk.session.tasks
+        # Above the loading screen, not in its place: Textual cannot switch its default screen.
+        self.push_screen(OverviewScreen() if len(tasks) > 1 else QueriesScreen(tasks))
+        # What is loaded by now stays: a full collection in the middle of a key press costs its budget twice over.
+        gc.collect()
+        gc.freeze()
+
+    def on_work_finished(self, message: WorkFinished) -> None:
+        self.runner.deliver(message)
+
+    def _work_failed(self, error: BaseException) -> None:
+        if isinstance(error, Cancelled):
+            return
+        text, hint = message_of(error)
+        if self._desk is None:
+            self.exit(error if isinstance(error, BrightInspectError) else BrightInspectError(text, hint), return_code=2)
+            return
+        self.notify(f"{text} {hint}", severity="error", markup=False, timeout=15)
+
+    # --- what every screen can do --------------------------------------------------------------------------------
+
+    def _desk_changed(self) -> None:
+        from bright_inspect.tui.screens.base import DeskScreen
+
+        for screen in self.screen_stack:
+            if isinstance(screen, DeskScreen):
+                screen.desk_changed()
+
+    def _desk_screen(self) -> DeskScreen | None:
+        if self._desk is None:
+            return None
+        from bright_inspect.tui.screens.base import DeskScreen
+
+        return self.screen if isinstance(self.screen, DeskScreen) else None
+
+    async def action_back(self) -> None:
+        """Leave one level: what the screen has open, then the screen, then the program."""
+        screen = self._desk_screen()
+        if screen is not None and screen.leave_level():
+            return
+        if len(self.screen_stack) > _FIRST_LEVEL:
+            self.pop_screen()
+        else:
+            self.exit()
+
+    def action_next_baseline(self) -> None:
+        """Make the next run the baseline."""
+        if self._desk_screen() is None or len(self.desk.session.runs) < 2:
+            return
+        self.desk.next_baseline()
+        self._desk_changed()
+
+    def action_next_run(self) -> None:
+        """Compare the next run with the baseline."""
+        if self._desk_screen() is None or len(self.desk.session.runs) < 3:
+            return
+        self.desk.next_run()
+        self._desk_changed()
+
+    def action_choose_measure(self) -> None:
+        """Choose measure and cutoff from a list."""
+        if self._desk_screen() is None:
+            return
+        from bright_inspect.tui.screens.measure_choice import MeasureChoice
+
+        self.push_screen(MeasureChoice(self.desk.scored.measure), self.use_measure)
+
+    def use_measure(self, measure: Measure | None) -> None:
+        """Score everything by another measure; the screens follow when it is done."""
+        if measure is None or measure == self.desk.scored.measure:
+            return
+        desk = self.desk
+
+        def done(scored: Scored) -> None:
+            desk.scored = scored
+            self._desk_changed()
+
+        self.runner.start("score", lambda token: desk.score(measure, token), done)
+
+    def action_next_theme(self) -> None:
+        """Dark, light, the terminal's own colours, and round again."""
+        names = [theme.name for theme in THEMES]
+        self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from bright_inspect.tui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self._keys))
+
+    def action_findings(self) -> None:
+        """Show what was odd in the files."""
+        if self._desk_screen() is None:
+            return
+        from bright_inspect.tui.screens.findings import FindingsScreen
+
+        self.push_screen(FindingsScreen())
+
+    def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
+        """Open the queries of some tasks above the overview."""
+        from bright_inspect.tui.screens.queries import QueriesScreen
+
+        self.push_screen(QueriesScreen(tasks))
+
+
+def make_app(request: OpenRequest, keys: dict[str, str] | None = None) -> BrightInspect:
+    """The program for a request; nothing is read before it runs."""
+
+    def open_desk(progress: Callable[[Progress], None], token: CancelToken) -> Desk:
+        from bright_inspect.tui.desk import open_desk
+
+        return open_desk(request, progress, token)
+
+    return BrightInspect(open_desk, keys)

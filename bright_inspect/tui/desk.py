@@ -1,0 +1,147 @@
+"""What the screens share: the open session, what is compared by which measure, and the rows that follow from it.
+
+Values are computed in workers and replaced whole; screens only read.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bright_inspect.db import Cursor, QueryInterrupted
+from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.rankings import QueryKey
+from bright_inspect.errors import BrightInspectError
+from bright_inspect.evaluation.gold_fate import GoldFate, gold_fates
+from bright_inspect.evaluation.query_rows import QueryRow, query_rows
+from bright_inspect.evaluation.scores import TaskScores, task_scores
+from bright_inspect.presentation.overview import opening_measure
+from bright_inspect.presentation.queries import Comparison
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.documents import corpus_texts, kept_texts, load_task_documents
+from bright_inspect.store.opening import Opening, open_session
+from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
+from bright_inspect.store.query_view import QueryView, read_query
+from bright_inspect.store.request import OpenRequest
+from bright_inspect.store.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Everything that depends on the measure."""
+
+    measure: Measure
+    scores: dict[tuple[int, TaskKey], TaskScores]
+    rows: tuple[QueryRow, ...]
+    fates: dict[tuple[int, TaskKey], GoldFate]
+
+
+class Desk:
+    """The session and the present choice of runs and measure. Methods that take a token run in workers."""
+
+    def __init__(self, opening: Opening, scored: Scored) -> None:
+        self._opening = opening
+        self.session: Session = opening.session
+        self.scored = scored
+        self.baseline_index = self.session.baseline.run_id
+        self.run_index = 0 if self.baseline_index else min(1, len(self.session.runs) - 1)
+        self._converted = threading.Event()
+        self._documents = threading.Lock()
+        self._corpus_sizes: dict[TaskKey, int | None] = {}
+
+    @property
+    def compared(self) -> Comparison:
+        runs = self.session.runs
+        return Comparison(runs, runs[self.run_index], runs[self.baseline_index], self.scored.measure)
+
+    def next_baseline(self) -> None:
+        """Make the next run the baseline; the compared run gives way if it was that one."""
+        count = len(self.session.runs)
+        self.baseline_index = (self.baseline_index + 1) % count
+        if self.baseline_index == self.run_index:
+            self.run_index = (self.baseline_index + 1) % count
+
+    def next_run(self) -> None:
+        """Compare the next run that is not the baseline."""
+        count = len(self.session.runs)
+        self.run_index = (self.run_index + 1) % count
+        if self.run_index == self.baseline_index:
+            self.run_index = (self.run_index + 1) % count
+
+    def convert(self, token: CancelToken) -> None:
+        """Write the run cache; queries can be read afterwards."""
+        try:
+            self._opening.convert()
+        finally:
+            self._converted.set()
+
+    def score(self, measure: Measure, token: CancelToken) -> Scored:
+        """Score every run by another measure."""
+        with self._cursor(token) as cursor:
+            return _score(self.session, cursor, measure)
+
+    def read_query(self, key: QueryKey, token: CancelToken) -> QueryView:
+        """Read one query, once the runs are converted."""
+        self._wait_for_conversion(token)
+        with self._cursor(token) as cursor:
+            return read_query(self.session, cursor, key)
+
+    def texts(self, task: TaskKey, doc_ids: list[str], token: CancelToken, *, beyond_kept: bool) -> dict[str, str]:
+        """The texts at hand of some documents; ``beyond_kept`` asks the corpus for those not read with the task."""
+        self._wait_for_conversion(token)
+        with self._cursor(token) as cursor:
+            with self._documents:
+                if task not in self._corpus_sizes:
+                    self._corpus_sizes[task] = load_task_documents(self.session, cursor, task)
+            found = kept_texts(cursor, task, doc_ids)
+            missing = [doc_id for doc_id in doc_ids if doc_id not in found]
+            if beyond_kept and missing:
+                found.update(corpus_texts(self.session, cursor, task, missing))
+            return found
+
+    def corpus_size(self, task: TaskKey) -> int | None:
+        """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""
+        return self._corpus_sizes.get(task)
+
+    def close(self) -> None:
+        self.session.close()
+
+    def _wait_for_conversion(self, token: CancelToken) -> None:
+        while not self._converted.wait(0.05):
+            token.check()
+
+    @contextmanager
+    def _cursor(self, token: CancelToken) -> Iterator[Cursor]:
+        cursor = self.session.database.cursor()
+        try:
+            token.watch(cursor)
+            yield cursor
+        except QueryInterrupted:
+            raise Cancelled from None
+        finally:
+            cursor.close()
+
+
+def open_desk(request: OpenRequest, progress: ProgressListener, token: CancelToken) -> Desk:
+    """Open the session and score it by its first task's measure.
+
+    Raises:
+        BrightInspectError: as ``open_session``, or the runs hold no query.
+    """
+    opening = open_session(request, progress=progress, cancel=token)
+    session = opening.session
+    if not session.tasks:
+        raise BrightInspectError("the runs hold no query.")
+    return Desk(opening, _score(session, session.cursor, opening_measure(session.tasks)))
+
+
+def _score(session: Session, cursor: Cursor, measure: Measure) -> Scored:
+    scores = task_scores(session, measure, cursor=cursor)
+    return Scored(
+        measure,
+        {(score.run.run_id, score.task): score for score in scores},
+        tuple(query_rows(session, cursor, scores)),
+        gold_fates(cursor),
+    )

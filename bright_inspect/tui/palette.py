@@ -1,0 +1,57 @@
+"""The command palette: what is possible on the present screen, the tasks, and the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from bright_inspect.tui.keymap import KEYS, display_keys
+
+if TYPE_CHECKING:
+    from bright_inspect.tui.app import BrightInspect
+
+
+class Possibility(NamedTuple):
+    """Something the palette can do: ``name`` is shown, ``run`` does it."""
+
+    name: str
+    run: Callable[[], object]
+
+
+class BrightCommands(Provider):
+    """Keys of the present screen, then tasks and measures."""
+
+    def _possibilities(self) -> Iterator[Possibility]:
+        app = cast("BrightInspect", self.app)
+        scopes = {"everywhere", type(self.screen).__name__.removesuffix("Screen").lower()}
+        for key in KEYS:
+            if key.scope in scopes and key.action and key.id != "palette":
+                action = key.action if key.action.startswith("app.") else f"screen.{key.action}"
+                name = f"{key.help} ({display_keys(key.keys).split(' ')[0]})"
+                yield Possibility(name, partial(app.run_action, action))
+        if not app.has_desk:
+            return
+        tasks = app.desk.session.tasks
+        if len(tasks) > 1:
+            for task in tasks:
+                yield Possibility(f"queries of {task[1]}", partial(app.open_task, (task,)))
+        from bright_inspect.domain.measures import parse_measure
+        from bright_inspect.tui.screens.measure_choice import OFFERED
+
+        for name in OFFERED:
+            yield Possibility(f"score by {name}", partial(app.use_measure, parse_measure(name)))
+
+    async def discover(self) -> Hits:
+        for possibility in self._possibilities():
+            yield DiscoveryHit(Content(possibility.name), possibility.run, possibility.name)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for possibility in self._possibilities():
+            score = matcher.match(possibility.name)
+            if score > 0:
+                yield Hit(score, Content(possibility.name), possibility.run, possibility.name)

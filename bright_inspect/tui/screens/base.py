@@ -1,0 +1,46 @@
+"""What the screens over an open session have in common: the desk, the top line, and following its changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.presentation.header import top_line
+
+if TYPE_CHECKING:
+    from bright_inspect.tui.app import BrightInspect
+    from bright_inspect.tui.desk import Desk
+    from bright_inspect.tui.runner import Runner
+
+
+class DeskScreen(Screen[int | None]):
+    """A screen that shows part of the session. Inspect returns the index of the query it was left at."""
+
+    @property
+    def program(self) -> BrightInspect:
+        return cast("BrightInspect", self.app)
+
+    @property
+    def desk(self) -> Desk:
+        return self.program.desk
+
+    @property
+    def runner(self) -> Runner:
+        return self.program.runner
+
+    def top_cells(self) -> tuple[Cell, Cell]:
+        """The top line: what is open on the left, what is measured against what on the right."""
+        session = self.desk.session
+        left, right = top_line(
+            session, self.desk.compared, len(self.desk.scored.rows), len(session.findings), self.size.width
+        )
+        return left, right or (Span(""),)
+
+    def desk_changed(self) -> None:
+        """Another measure, baseline or compared run: show it, keeping the place."""
+
+    def leave_level(self) -> bool:
+        """Close what the screen has open, if anything; False leaves the screen itself."""
+        return False

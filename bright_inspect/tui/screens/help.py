@@ -1,0 +1,65 @@
+"""Help: every key from the one table, the marks, and the filter's terms."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+
+from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.tui import keymap
+from bright_inspect.tui.widgets.line import CellLine
+from bright_inspect.tui.widgets.reader import TextReader
+
+_MARKS = (
+    ("★", "gold: judged relevant (the grade follows where it is above 1)"),
+    ("○", "judged, and not relevant"),
+    ("·", "unjudged: nobody said"),
+    ("≡", "unjudged, but cut from the same page as a gold"),
+    ("✗", "excluded for this query: removed before ranking"),
+    ("┌│└", "scores tied as float32; document ids decide, descending, as in trec_eval"),
+    ("▲ 3", "three ranks higher than in the baseline; ▲ >100: not among its 100"),
+    (">100", "not in the list, which is 100 deep"),
+)
+_NUMBERS = (
+    "Values are ×100. The mean is over all judged queries; a query without a list counts as 0 (trec_eval -c).",
+    "Δ = run − baseline. A win is Δ > 1e-9. Ties count apart where both are 0.",
+    "BRIGHT judges only relevant documents, so Judged@k would equal P@k there.",
+)
+
+
+class HelpScreen(ModalScreen[None]):
+    """A page of help over the screen."""
+
+    def __init__(self, keys: dict[str, str]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield CellLine((Span("Help", "strong"),), (Span("Esc closes · ↑ ↓ scrolls", "dim"),))
+            yield TextReader(id="help")
+
+    def on_mount(self) -> None:
+        from bright_inspect.presentation.filters import FILTER_HELP
+
+        lines: list[Cell] = []
+        for scope, title in keymap.SCOPE_TITLES.items():
+            lines += [(Span(title, "accent"),)]
+            for key in keymap.KEYS:
+                if key.scope == scope:
+                    shown = keymap.display_keys(self._keys.get(key.id, key.keys))
+                    lines.append((Span(f"  {shown:<14}", "strong"), Span(key.help)))
+            lines.append(())
+        lines.append((Span("marks", "accent"),))
+        lines += [(Span(f"  {mark:<14}", "strong"), Span(text)) for mark, text in _MARKS]
+        lines += [(), (Span("filter", "accent"),), (Span(f"  {FILTER_HELP}"),), (), (Span("numbers", "accent"),)]
+        lines += [(Span(f"  {text}"),) for text in _NUMBERS]
+        lines += [
+            (),
+            (Span("keys of your own", "accent"),),
+            (Span(f'  [keys] next-query = "n"  in {keymap.key_file()}'),),
+        ]
+        reader = self.query_one(TextReader)
+        reader.set_lines(lines)
+        reader.focus()

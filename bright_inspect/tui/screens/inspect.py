@@ -1,0 +1,375 @@
+"""Inspect: one query, its rankings side by side or merged, and the texts below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Footer
+
+from bright_inspect.evaluation.query_rows import QueryRow
+from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.presentation.inspect import (
+    merged_columns,
+    merged_rows,
+    pane_title,
+    ranking_columns,
+    ranking_rows,
+)
+from bright_inspect.presentation.reading import (
+    Reading,
+    document_line,
+    document_reading,
+    golds_reading,
+    query_reading,
+    reasoning_reading,
+)
+from bright_inspect.store.progress import CancelToken
+from bright_inspect.store.query_view import QueryView
+from bright_inspect.tui import keymap
+from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.widgets.line import CellLine
+from bright_inspect.tui.widgets.reader import TextReader
+from bright_inspect.tui.widgets.table import LineTable
+
+#: A ranking narrower than this cannot show rank, id and score: the lists are merged instead.
+LEAST_PANE_WIDTH = 45
+TABS = ("Document", "Query", "Reasoning", "Gold")
+
+
+class InspectScreen(DeskScreen):
+    """Walks along the rows of the Queries screen; returns the index of the query it was left at."""
+
+    BINDINGS = keymap.bindings("inspect")
+
+    def __init__(self, rows: Sequence[QueryRow], index: int, order: str) -> None:
+        super().__init__()
+        self._rows, self._index, self._order = rows, index, order
+        self._view: QueryView | None = None
+        self._texts: dict[str, str] = {}
+        self._doc_id: str | None = None
+        self._merged: bool | None = None  # None: as the width asks
+        self._tab = 0
+
+    def compose(self) -> ComposeResult:
+        yield CellLine(id="title")
+        with Horizontal(id="lists"):
+            for run in self.desk.session.runs:
+                with Vertical(classes="pane following" if run.run_id else "pane", id=f"pane{run.run_id}"):
+                    yield CellLine(id=f"pane-title{run.run_id}")
+                    yield LineTable(id=f"list{run.run_id}")
+        yield LineTable(id="merged", classes="hidden")
+        with Vertical(id="reading"):
+            yield CellLine(id="tabs")
+            yield CellLine(id="document-line", elide="middle")
+            yield TextReader(id="reader")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._load()
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self._view is not None:
+            self._show_lists()
+
+    def desk_changed(self) -> None:
+        if self._view is not None:
+            keys = {row.key: row for row in self.desk.scored.rows}
+            self._rows = [keys[row.key] for row in self._rows]
+            self._show()
+
+    def leave_level(self) -> bool:
+        """Esc leaves the full reader first."""
+        if self.has_class("full"):
+            self.action_toggle_full()
+            return True
+        self.runner.cancel("query")
+        self.runner.cancel("text")
+        self.dismiss(self._index)
+        return True
+
+    # --- the query -----------------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> QueryRow:
+        return self._rows[self._index]
+
+    def action_next_query(self) -> None:
+        """The next query of the list."""
+        self._go_to(self._index + 1)
+
+    def action_previous_query(self) -> None:
+        """The previous query of the list."""
+        self._go_to(self._index - 1)
+
+    def _go_to(self, index: int) -> None:
+        if not 0 <= index < len(self._rows):
+            self.notify("This is the last query of the list." if index else "This is the first query.", markup=False)
+            return
+        self._index = index
+        self._load()
+
+    def _load(self) -> None:
+        """Read the query and its first document in one piece of work, so that they are painted in one frame."""
+        key, desk = self.row.key, self.desk
+
+        def work(token: CancelToken) -> tuple[QueryView, dict[str, str]]:
+            view = desk.read_query(key, token)
+            first = [ranking.docs[0].doc_id for ranking in view.rankings if ranking and ranking.docs][:1]
+            golds = [gold.doc_id for gold in view.golds]
+            return view, desk.texts((key.dataset, key.task), [*first, *golds], token, beyond_kept=False)
+
+        self.runner.start("query", work, lambda result: self._loaded(*result))
+
+    def _loaded(self, view: QueryView, texts: dict[str, str]) -> None:
+        self.runner.cancel("text")
+        self._view, self._texts = view, texts
+        self._doc_id = None
+        self._show(first=True)
+
+    def _show(self, *, first: bool = False) -> None:
+        """Paint everything in one frame."""
+        with self.app.batch_update():
+            self._show_title()
+            self._show_lists(first=first)
+
+    def _show_title(self) -> None:
+        row = self.row
+        text = " ".join(row.text[:600].split()) or "no query text at hand"
+        left: Cell = (Span(f"{row.key.task} {row.key.query_id}  ", "accent"), Span(text, "strong"))
+        right: Cell = (Span(f"{self._index + 1} of {len(self._rows)} by {self._order}", "dim"),)
+        self.query_one("#title", CellLine).set_cells(left, right)
+
+    # --- the lists -----------------------------------------------------------------------------------------------
+
+    @property
+    def merged(self) -> bool:
+        """Whether the lists are merged: by choice, or because they would be too narrow side by side."""
+        if self._merged is not None:
+            return self._merged
+        return self.size.width // len(self.desk.session.runs) < LEAST_PANE_WIDTH
+
+    def _tables(self) -> list[LineTable]:
+        if self.merged:
+            return [self.query_one("#merged", LineTable)]
+        return [self.query_one(f"#list{run.run_id}", LineTable) for run in self.desk.session.runs]
+
+    def _show_lists(self, *, first: bool = False) -> None:
+        view = self._view
+        if view is None or not self.size.width:
+            return
+        merged = self.merged
+        self.query_one("#lists").set_class(merged, "hidden")
+        self.query_one("#merged").set_class(not merged, "hidden")
+        focused = self.focused
+        if merged:
+            self._fill_merged(view, first)
+        else:
+            for run in self.desk.session.runs:
+                self._fill_list(view, run.run_id, first)
+        tables = self._tables()
+        if focused is None or (isinstance(focused, LineTable) and focused not in tables):
+            tables[0].focus()
+        if self._doc_id is None:
+            table = self.focused if isinstance(self.focused, LineTable) and self.focused in tables else tables[0]
+            self._doc_id = table.row.key if table.row else next((gold.doc_id for gold in view.golds), None)
+        self._mark()
+        self._show_reading()
+
+    def _fill_list(self, view: QueryView, run_id: int, first: bool) -> None:
+        compared, session = self.desk.compared, self.desk.session
+        run, ranking = session.runs[run_id], view.rankings[run_id]
+        table = self.query_one(f"#list{run_id}", LineTable)
+        self.query_one(f"#pane-title{run_id}", CellLine).set_cells(pane_title(view, run, compared, self.row.values))
+        is_baseline = run is compared.baseline
+        columns = ranking_columns(compared.paired and not is_baseline, self.size.width // len(session.runs))
+        if ranking is None:
+            covered = (view.key.dataset, view.key.task) in run.tasks
+            reason = "has no list for this query" if covered else f"does not cover {view.key.task}"
+            table.empty_message = f"{run.label} {reason}"
+        baseline = view.rankings[compared.baseline.run_id]
+        rows = ranking_rows(view, ranking, baseline, columns) if ranking else []
+        table.set_rows(columns, rows, cursor=0 if first else table.cursor, keep_scroll=not first)
+
+    def _fill_merged(self, view: QueryView, first: bool) -> None:
+        compared = self.desk.compared
+        table = self.query_one("#merged", LineTable)
+        rows = merged_rows(view, compared, compared.measure.cutoff or 10)
+        table.empty_message = "no run has a list for this query"
+        table.set_rows(merged_columns(compared), rows, cursor=0 if first else table.cursor, keep_scroll=not first)
+
+    def _mark(self) -> None:
+        keys = frozenset([self._doc_id]) if self._doc_id else frozenset()
+        for table in self._tables():
+            table.marked_keys = keys
+
+    @on(LineTable.RowHighlighted)
+    def follow_cursor(self, message: LineTable.RowHighlighted) -> None:
+        """The document under the cursor lights up everywhere and is read below."""
+        if message.table.has_focus and message.key != self._doc_id:
+            self._choose_document(message.key)
+
+    @on(events.DescendantFocus)
+    def follow_focus(self, event: events.DescendantFocus) -> None:
+        """Coming to a list, its cursor goes to the document at hand, if it is there."""
+        if isinstance(event.widget, LineTable):
+            self._point_at_document(event.widget)
+
+    def _point_at_document(self, table: LineTable) -> bool:
+        rows = table.rows
+        index = next((index for index in range(len(rows)) if rows[index].key == self._doc_id), None)
+        if index is not None:
+            table.cursor = index
+        return index is not None
+
+    def _choose_document(self, doc_id: str) -> None:
+        self._doc_id = doc_id
+        self._mark()
+        if TABS[self._tab] not in ("Document", "Gold"):
+            self._tab = 0
+        self._show_reading()
+
+    def action_next_gold(self, step: int) -> None:
+        """The next gold by rank in the list with the cursor; golds that no list holds come after."""
+        view = self._view
+        if view is None:
+            return
+        if not view.golds:
+            self.notify("Nothing is judged relevant for this query.", markup=False)
+            return
+        golds = self._golds_by_rank(view)
+        current = golds.index(self._doc_id) if self._doc_id in golds else (-1 if step > 0 else 0)
+        self._choose_document(golds[(current + step) % len(golds)])
+        if isinstance(self.focused, LineTable):
+            self._point_at_document(self.focused)
+
+    def _golds_by_rank(self, view: QueryView) -> list[str]:
+        focused = self.focused
+        run_id = self.desk.compared.run.run_id
+        if isinstance(focused, LineTable) and focused.id and focused.id.startswith("list"):
+            run_id = int(focused.id.removeprefix("list"))
+        ranks = view.gold_ranks[run_id]
+        return sorted((gold.doc_id for gold in view.golds), key=lambda doc_id: (ranks.get(doc_id) or 10**9, doc_id))
+
+    def action_next_unjudged(self, step: int) -> None:
+        """The next unjudged document of the list with the cursor."""
+        table = self.focused if isinstance(self.focused, LineTable) else self._tables()[0]
+        view = self._view
+        if view is None:
+            return
+        judged = {judgment.doc_id for judgment in view.judgments}
+        rows = table.rows
+        index = table.cursor + step
+        while 0 <= index < len(rows) and rows[index].key in judged:
+            index += step
+        if 0 <= index < len(rows):
+            table.focus()
+            table.cursor = index
+            self._choose_document(rows[index].key)
+        else:
+            self.notify("No more unjudged documents this way.", markup=False)
+
+    def action_toggle_merged(self) -> None:
+        """All lists as one, or side by side."""
+        merged = not self.merged
+        if not merged and self.size.width // len(self.desk.session.runs) < 24:
+            self.notify("The window is too narrow for lists side by side.", markup=False)
+            return
+        self._merged = merged
+        self._show_lists()
+        self._point_at_document(self._tables()[0])
+
+    # --- the reader ----------------------------------------------------------------------------------------------
+
+    def action_next_tab(self, step: int) -> None:
+        """Another tab of the reader."""
+        self._tab = (self._tab + step) % len(TABS)
+        self._show_reading()
+
+    def action_toggle_full(self) -> None:
+        """The reader over the whole screen, and back."""
+        self.toggle_class("full")
+        if self.has_class("full"):
+            self.query_one(TextReader).focus()
+        else:
+            self._tables()[0].focus()
+
+    def _show_tabs(self) -> None:
+        view = self._view
+        cells: list[Span] = []
+        for index, name in enumerate(TABS):
+            title = f"{name} {len(view.golds)}" if name == "Gold" and view else name
+            if index:
+                cells.append(Span(" │ ", "dim"))
+            cells.append(Span(title, "accent" if index == self._tab else "dim"))
+        self.query_one("#tabs", CellLine).set_cells(tuple(cells), (Span("← → tabs · d full", "dim"),))
+
+    def _show_reading(self) -> None:
+        """Show the chosen tab; a document that is not read yet is asked for."""
+        view = self._view
+        if view is None:
+            return
+        self._show_tabs()
+        compared = self.desk.compared
+        tab = TABS[self._tab]
+        text = self._texts.get(self._doc_id) if self._doc_id else None
+        name, facts = document_line(view, compared, self._doc_id, text) if self._doc_id else ((), ())
+        self.query_one("#document-line", CellLine).set_cells(name, facts)
+        if tab == "Query":
+            self._read(query_reading(view))
+        elif tab == "Reasoning":
+            self._read(reasoning_reading(view))
+        elif tab == "Gold":
+            self._read(golds_reading(view, compared, self._texts, self._doc_id))
+        elif text is not None:
+            self._read(document_reading(view, text))
+        elif self._doc_id is not None:
+            self._ask_for_text(view, self._doc_id)
+        else:
+            self._read(Reading(""), "no document: no run has a list for this query")
+
+    def _read(self, reading: Reading, empty: str = "the text is empty") -> None:
+        reader = self.query_one(TextReader)
+        reader.empty_message = empty
+        reader.set_text(reading.text, spans=reading.spans, scroll_to=reading.scroll_to)
+
+    def _ask_for_text(self, view: QueryView, doc_id: str) -> None:
+        desk, task = self.desk, (view.key.dataset, view.key.task)
+
+        def work(token: CancelToken) -> dict[str, str]:
+            return desk.texts(task, [doc_id], token, beyond_kept=True)
+
+        def done(texts: dict[str, str]) -> None:
+            if self._view is not view or self._doc_id != doc_id:
+                return
+            if doc_id in texts:
+                self._texts[doc_id] = texts[doc_id]
+                self._show_reading()
+            else:
+                self._read(Reading(""), self._no_text_message())
+
+        self.runner.start("text", work, done)
+
+    def _no_text_message(self) -> str:
+        key = self.row.key
+        size = self.desk.corpus_size((key.dataset, key.task))
+        if size is None:
+            return f"no text at hand: there is no corpus of {key.task} · give --data DIR with documents/"
+        return f"no text at hand: it is not among the {size:,} documents of {key.task} here"
+
+    # --- copying -------------------------------------------------------------------------------------------------
+
+    def action_copy_id(self) -> None:
+        """Copy the document's id; OSC 52 reaches the local clipboard over ssh and tmux."""
+        if self._doc_id:
+            self.app.copy_to_clipboard(self._doc_id)
+            self.notify("Document id copied.", markup=False)
+
+    def action_copy_text(self) -> None:
+        """Copy what the reader shows."""
+        text = self.query_one(TextReader).text
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.notify(f"{len(text):,} characters copied.", markup=False)

@@ -1,0 +1,65 @@
+"""Overview: every task of every run at a glance; Enter opens a task's queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.widgets import Footer
+
+from bright_inspect.presentation.cells import Span
+from bright_inspect.presentation.overview import MEAN_ROW, overview_columns, overview_notes, overview_rows
+from bright_inspect.tui import keymap
+from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.widgets.line import CellLine
+from bright_inspect.tui.widgets.table import LineTable
+
+_MOST_NOTES = 3
+
+
+class OverviewScreen(DeskScreen):
+    """One row a task, one column a run."""
+
+    BINDINGS = keymap.bindings("overview")
+
+    def compose(self) -> ComposeResult:
+        yield CellLine(id="top")
+        yield LineTable(id="tasks")
+        with Vertical(id="overview-notes"):
+            for _ in range(_MOST_NOTES):
+                yield CellLine(classes="note")
+        yield CellLine((Span("Enter opens a task's queries · A all queries · ? all keys", "dim"),), id="hint")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one(LineTable).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.desk_changed()
+
+    def desk_changed(self) -> None:
+        desk, table = self.desk, self.query_one(LineTable)
+        scored, compared = desk.scored, desk.compared
+        columns = overview_columns(compared, self.size.width)
+        queries = Counter((row.key.dataset, row.key.task) for row in scored.rows)
+        rows = overview_rows(desk.session.tasks, scored.scores, scored.fates, queries, compared, columns)
+        table.set_rows(columns, rows, cursor=table.cursor, keep_scroll=True)
+        self.query_one("#top", CellLine).set_cells(*self.top_cells())
+        notes = overview_notes(compared, scored.scores)
+        for index, line in enumerate(self.query(".note").results(CellLine)):
+            line.set_cells(notes[index] if index < len(notes) else ())
+            line.set_class(index >= len(notes), "hidden")
+
+    @on(LineTable.RowChosen)
+    def open_task(self, message: LineTable.RowChosen) -> None:
+        """Open the row's task; the row of means opens all."""
+        if message.key == MEAN_ROW:
+            self.action_all_queries()
+        else:
+            self.program.open_task((self.desk.session.tasks[message.index],))
+
+    def action_all_queries(self) -> None:
+        """Open the queries of all tasks in one list."""
+        self.program.open_task(self.desk.session.tasks)

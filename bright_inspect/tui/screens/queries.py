@@ -1,0 +1,228 @@
+"""Queries: one row a query, largest |Δ| first; sort, filter, and Enter to inspect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.widgets import Footer, Input
+
+from bright_inspect.errors import UsageError
+from bright_inspect.evaluation.query_rows import QueryRow
+from bright_inspect.presentation.cells import Column, Span, TableRow
+from bright_inspect.presentation.filters import FILTER_HELP, RowFilter, parse_filter
+from bright_inspect.presentation.queries import Comparison as Compared
+from bright_inspect.presentation.queries import SortKey, headline, query_columns, query_row, sort_rows
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.tui import keymap
+from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.strips import cell_width
+from bright_inspect.tui.widgets.line import CellLine
+from bright_inspect.tui.widgets.table import LineTable
+
+
+class _QueryLines(Sequence[TableRow]):
+    """Table rows made when they are looked at."""
+
+    def __init__(self, rows: Sequence[QueryRow], columns: Sequence[Column], compared: Compared) -> None:
+        self._rows, self._columns, self._compared = rows, columns, compared
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> TableRow:  # type: ignore[override]
+        return query_row(self._rows[index], self._columns, self._compared)
+
+
+class QueriesScreen(DeskScreen):
+    """The queries of one task, or of several."""
+
+    BINDINGS = keymap.bindings("queries")
+
+    def __init__(self, tasks: tuple[TaskKey, ...]) -> None:
+        super().__init__()
+        self._tasks = tasks
+        self._sort: SortKey = "change"
+        self._descending = True
+        self._filter = RowFilter("", ())
+        self._shown: list[QueryRow] = []
+
+    def compose(self) -> ComposeResult:
+        yield CellLine(id="top")
+        yield CellLine(id="headline")
+        yield CellLine(id="notes")
+        yield LineTable(id="queries", empty_message="no query matches the filter · Esc clears it")
+        yield CellLine(id="status")
+        yield Input(id="filter", classes="hidden", placeholder=FILTER_HELP, select_on_focus=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        if not self.desk.compared.paired:
+            # One run: nothing to compare, so the queries it answers worst come first.
+            self._sort, self._descending = self.desk.compared.run.run_id, False
+        self.query_one(LineTable).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._show()
+
+    def desk_changed(self) -> None:
+        if self._filter.text:
+            self._filter = self._parsed(self._filter.text) or self._filter
+        self._show()
+
+    @property
+    def shown(self) -> Sequence[QueryRow]:
+        """The rows in the table, in their order; Inspect walks along them."""
+        return self._shown
+
+    @property
+    def order(self) -> str:
+        """How the rows are sorted, in words."""
+        compared = self.desk.compared
+        if isinstance(self._sort, int):
+            name = compared.runs[self._sort].label
+        else:
+            name = {"change": "|Δ|", "delta": "Δ", "rank": "best gold rank"}.get(self._sort, self._sort)
+        return name
+
+    def _show(self) -> None:
+        """Fill the table anew; the cursor stays on its query."""
+        desk, table = self.desk, self.query_one(LineTable)
+        if not table.is_mounted or not self.size.width:
+            return
+        compared = desk.compared
+        current = self._shown[table.cursor].key if self._shown else None
+        of_tasks = [row for row in desk.scored.rows if (row.key.dataset, row.key.task) in self._tasks]
+        matching = [row for row in of_tasks if self._filter(row)]
+        self._shown = sort_rows(matching, self._sort, self._descending, compared)
+        columns = query_columns(compared, self.size.width, self._sort, self._descending, len(self._tasks))
+        cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
+        table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
+        lines = headline(matching if self._filter.text else of_tasks, compared)
+        task = self._tasks[0][1] if len(self._tasks) == 1 else f"{len(self._tasks)} tasks"
+        title = (Span(f"{task}  ", "strong"),)
+        self.query_one("#top", CellLine).set_cells(*self.top_cells())
+        gap = (Span("   "),) if lines.outcome else ()
+        # On a narrow screen the outcome moves to the second line, before the notes.
+        narrow = cell_width((*title, *lines.means, *gap, *lines.outcome)) > self.size.width - 2
+        first, second = ((), (*lines.outcome, *gap, *lines.notes)) if narrow else ((*gap, *lines.outcome), lines.notes)
+        self.query_one("#headline", CellLine).set_cells((*title, *lines.means, *first))
+        self.query_one("#notes", CellLine).set_cells(second)
+        self._show_status(len(of_tasks))
+
+    def _show_status(self, queries: int) -> None:
+        left = [Span(f"{len(self._shown):,} of {queries:,} queries · by {self.order}", "dim")]
+        if self._filter.text:
+            left += [Span(" · filter ", "dim"), Span(self._filter.text, "accent"), Span(" · Esc clears it", "dim")]
+        hint = (Span("Enter inspects · / filters · = < > sort", "dim"),)
+        self.query_one("#status", CellLine).set_cells(tuple(left), hint)
+
+    # --- sorting -------------------------------------------------------------------------------------------------
+
+    def _sort_by(self, key: SortKey, descending: bool) -> None:
+        self._sort, self._descending = key, descending
+        self._shown = []  # the cursor goes to the first row of the new order
+        self._show()
+
+    def action_sort_change(self) -> None:
+        """Largest |Δ| first."""
+        self._sort_by("change", True)
+
+    def action_sort_worst(self) -> None:
+        """Largest losses first; with one run, its lowest values."""
+        paired = self.desk.compared.paired
+        self._sort_by("delta" if paired else self.desk.compared.run.run_id, False)
+
+    def action_sort_best(self) -> None:
+        """Largest wins first; with one run, its highest values."""
+        paired = self.desk.compared.paired
+        self._sort_by("delta" if paired else self.desk.compared.run.run_id, True)
+
+    def action_next_sort(self) -> None:
+        """Sort by the next column."""
+        keys = [key for key in map(self._sort_key_of, self.query_one(LineTable).columns) if key is not None]
+        present = "delta" if self._sort == "change" else self._sort
+        index = keys.index(present) if present in keys else -1
+        key = keys[(index + 1) % len(keys)]
+        self._sort_by(key, key not in ("id", "query", "task", "rank"))
+
+    def action_reverse_sort(self) -> None:
+        """Turn the order around."""
+        self._sort_by(self._sort, not self._descending)
+
+    @staticmethod
+    def _sort_key_of(column: Column) -> SortKey | None:
+        if column.key == "bar":
+            return None
+        if column.key.startswith("run"):
+            return int(column.key.removeprefix("run"))
+        return column.key  # type: ignore[return-value]
+
+    @on(LineTable.HeaderClicked)
+    def sort_by_column(self, message: LineTable.HeaderClicked) -> None:
+        """Sort by the clicked column, or turn its order around."""
+        column = next(column for column in self.query_one(LineTable).columns if column.key == message.column_key)
+        key = self._sort_key_of(column) or "delta"
+        self._sort_by(key, not self._descending if key == self._sort else key not in ("id", "query", "task", "rank"))
+
+    # --- filtering -----------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Open the filter line."""
+        line = self.query_one("#filter", Input)
+        line.value = self._filter.text
+        line.remove_class("hidden")
+        line.focus()
+
+    def _parsed(self, text: str) -> RowFilter | None:
+        compared = self.desk.compared
+        try:
+            return parse_filter(text, compared.run.run_id, compared.baseline.run_id)
+        except UsageError as error:
+            self.query_one("#status", CellLine).set_cells((Span(f"{error.message} {error.hint}", "error"),))
+            return None
+
+    @on(Input.Changed, "#filter")
+    def filter_while_typing(self, message: Input.Changed) -> None:
+        """Narrow the list as the filter is typed; a term that is not finished changes nothing."""
+        parsed = self._parsed(message.value)
+        if parsed is not None and parsed.text != self._filter.text:
+            self._filter = parsed
+            self._show()
+
+    @on(Input.Submitted, "#filter")
+    def accept_filter(self, message: Input.Submitted) -> None:
+        """Keep the filter and go back to the list."""
+        if self._parsed(message.value) is not None:
+            self._close_filter_line()
+
+    def _close_filter_line(self) -> None:
+        self.query_one("#filter", Input).add_class("hidden")
+        self.query_one(LineTable).focus()
+
+    def leave_level(self) -> bool:
+        """Esc leaves the filter line, then clears the filter, then leaves the screen."""
+        if self.query_one("#filter", Input).has_focus:
+            self._close_filter_line()
+            return True
+        if self._filter.text:
+            self._filter = RowFilter("", ())
+            self.query_one("#filter", Input).value = ""
+            self._show()
+            return True
+        return False
+
+    # --- inspecting ----------------------------------------------------------------------------------------------
+
+    @on(LineTable.RowChosen)
+    def inspect_query(self, message: LineTable.RowChosen) -> None:
+        """Inspect the query under the cursor."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+
+        self.app.push_screen(InspectScreen(self._shown, message.index, self.order), self._returned)
+
+    def _returned(self, index: int | None) -> None:
+        """Put the cursor on the query that was left."""
+        if index is not None:
+            self.query_one(LineTable).cursor = index

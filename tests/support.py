@@ -1,0 +1,159 @@
+"""Small makers of files and readers of results that many tests use."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bright_inspect.db import Cursor, Database, identifier
+from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.measures import parse_measure
+from bright_inspect.evaluation.scores import Engine, TaskScores, task_scores
+from bright_inspect.formats.runs import ReadRun, read_run
+from bright_inspect.store.opening import Opening, open_session
+from bright_inspect.store.request import OpenRequest
+
+ROOT = Path(__file__).parent.parent
+BRIGHT_TEST_DATA = Path(os.environ.get("BRIGHT_INSPECT_TEST_DATA") or ROOT.parent / "shared" / "data").absolute()
+
+Qrels = Mapping[str, Mapping[str, int]]
+"""query id -> document id -> relevance"""
+Run = Mapping[str, Mapping[str, float]]
+"""query id -> document id -> score"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a reader made of a file."""
+
+    rows: list[tuple[str, str, float, int | None]]
+    read: ReadRun
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.read.findings
+
+    @property
+    def codes(self) -> list[str]:
+        return sorted(finding.code for finding in self.findings)
+
+    @property
+    def scores(self) -> dict[tuple[str, str], float]:
+        return {(query_id, doc_id): score for query_id, doc_id, score, _ in self.rows}
+
+
+def read_file(path: Path) -> Table:
+    """Read a run file with the reader that it needs."""
+    with Database() as database:
+        cursor = database.cursor()
+        read = read_run(cursor, path, "run")
+        rows = cursor.execute(f"SELECT query_id, doc_id, score, given_rank FROM {identifier('run')}").fetchall()
+        cursor.close()
+    return Table([(str(q), str(d), float(s), None if r is None else int(r)) for q, d, s, r in rows], read)
+
+
+def read_bytes(folder: Path, content: bytes | str, name: str = "run.trec") -> Table:
+    """Read a run file of this content."""
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_file(path)
+
+
+def trec(run: Run, tag: str = "tag") -> str:
+    """A TREC run, documents in the given order."""
+    return "".join(
+        f"{query_id} Q0 {doc_id} {rank} {score!r} {tag}\n"
+        for query_id, docs in run.items()
+        for rank, (doc_id, score) in enumerate(docs.items(), 1)
+    )
+
+
+def write_trec(path: Path, run: Run, tag: str = "tag") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(trec(run, tag), encoding="utf-8", newline="\n")
+    return path
+
+
+def write_qrels(path: Path, qrels: Qrels) -> Path:
+    lines = [
+        f"{query_id} 0 {doc_id} {relevance}\n" for query_id, docs in qrels.items() for doc_id, relevance in docs.items()
+    ]
+    path.write_text("".join(lines), encoding="utf-8", newline="\n")
+    return path
+
+
+def example(
+    query_id: str,
+    golds: Sequence[str],
+    *,
+    excluded: Sequence[str] | None = ("N/A",),
+    golds_long: Sequence[str] | None = ("N/A",),
+) -> dict[str, Any]:
+    """One row of BRIGHT's ``examples``."""
+    return {
+        "id": query_id,
+        "query": f"question {query_id}",
+        "reasoning": "N/A",
+        "gold_answer": "N/A",
+        "excluded_ids": None if excluded is None else list(excluded),
+        "gold_ids": list(golds),
+        "gold_ids_long": None if golds_long is None else list(golds_long),
+    }
+
+
+def write_bright(folder: Path, tasks: Mapping[str, Sequence[Mapping[str, Any]]], config: str = "examples") -> Path:
+    """A folder in BRIGHT's layout, as JSON Lines."""
+    (folder / config).mkdir(parents=True, exist_ok=True)
+    for task, rows in tasks.items():
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / config / f"{task}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+@contextmanager
+def opened_runs(
+    *runs: Path | str,
+    data: Path | None = None,
+    task: str | None = None,
+    dataset: str | None = None,
+    qrels: Sequence[Path] = (),
+    baseline: str | None = None,
+) -> Iterator[Opening]:
+    """An open session over these arguments."""
+    opening = open_session(OpenRequest(tuple(map(str, runs)), data, dataset, task, tuple(qrels), baseline))
+    try:
+        yield opening
+    finally:
+        opening.session.close()
+
+
+def scores_of(opening: Opening, measure: str = "nDCG@10", engine: Engine = "sql") -> list[TaskScores]:
+    return task_scores(opening.session, parse_measure(measure), engine=engine)
+
+
+def finding_codes(opening: Opening) -> list[str]:
+    return sorted(finding.code for finding in opening.session.findings)
+
+
+def table_rows(cursor: Cursor, sql: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in cursor.execute(sql).fetchall()]
+
+
+def command(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``bright-inspect`` as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "bright_inspect", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=options.pop("cwd", ROOT),
+        **options,
+    )
