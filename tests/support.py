@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import subprocess
@@ -49,13 +51,20 @@ class Table:
         return {(query_id, doc_id): score for query_id, doc_id, score, _ in self.rows}
 
 
+@functools.cache
+def _database() -> Database:
+    """One for all files read alone: opening a database takes longer than reading a small file."""
+    database = Database()
+    atexit.register(database.close)
+    return database
+
+
 def read_file(path: Path) -> Table:
     """Read a run file with the reader that it needs."""
-    with Database() as database:
-        cursor = database.cursor()
-        read = read_run(cursor, path, "run")
-        rows = cursor.execute(f"SELECT query_id, doc_id, score, given_rank FROM {identifier('run')}").fetchall()
-        cursor.close()
+    cursor = _database().cursor()
+    read = read_run(cursor, path, "run")
+    rows = cursor.execute(f"SELECT query_id, doc_id, score, given_rank FROM {identifier('run')}").fetchall()
+    cursor.close()
     return Table([(str(q), str(d), float(s), None if r is None else int(r)) for q, d, s, r in rows], read)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 
@@ -74,6 +75,10 @@ def main() -> None:
 
     Exit codes: 0 done, 1 findings under --strict, 2 usage or unreadable input, 130 interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A path may hold bytes, and a terminal speak an encoding, that not every text can be written in.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = command_line.main(standalone_mode=False)
     except click.exceptions.Abort:

@@ -38,10 +38,21 @@ def pytrec_values(session: Session, cursor: Cursor, measure: Measure) -> list[tu
             if not qrels:
                 continue
             answers = _answers(session, cursor, run.run_id, dataset, task)
-            found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(answers)
+            # A query with negative judgments only can send pytrec_eval 0.5.11 into an endless loop; without a gold the
+            # value is 0 anyway.
+            golden = {query_id: docs for query_id, docs in qrels.items() if any(grade > 0 for grade in docs.values())}
+            found: dict[str, dict[str, float]] = pytrec_eval.RelevanceEvaluator(golden, {name}).evaluate(answers)
+            # Not those of ``answers``: a query all of whose documents are excluded has been answered too.
+            answered = {
+                query_id
+                for (query_id,) in cursor.execute(
+                    "SELECT query_id FROM run_queries WHERE run_id = ? AND dataset = ? AND task = ?",
+                    [run.run_id, dataset, task],
+                ).fetchall()
+            }
             for query_id in qrels:
                 value = found[query_id][key] if query_id in found else 0.0
-                values.append((run.run_id, dataset, task, query_id, value, query_id in answers))
+                values.append((run.run_id, dataset, task, query_id, value, query_id in answered))
     return values
 
 

@@ -47,7 +47,7 @@ def _read_regular(cursor: Cursor, source: Path, table: str) -> bool:
             WITH file AS (SELECT unnest(map_entries(try_cast(content AS JSON)::MAP(VARCHAR, JSON))) AS query
                           FROM read_text({path_literal(source)})),
                  queries AS (SELECT query.key AS query_id, unnest(map_entries(query.value::MAP(VARCHAR, JSON))) AS doc
-                             FROM file)
+                             FROM file WHERE query.value::VARCHAR <> 'null' OR error('no scores')::BOOLEAN)
             SELECT query_id, doc.key AS doc_id, try_cast(doc.value::VARCHAR AS DOUBLE) AS score,
                    NULL::INTEGER AS given_rank
             FROM queries
@@ -129,7 +129,8 @@ def _storable(text: str) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(dict(value) if isinstance(value, list) else value, default=str)
+    pairs = _as_pairs(value)
+    text = json.dumps(dict(pairs) if isinstance(pairs, list) else value, default=str)
     return text if len(text) <= 60 else text[:59] + "…"
 
 

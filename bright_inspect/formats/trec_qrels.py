@@ -67,6 +67,9 @@ def _lines(source: Path) -> Iterator[tuple[int, str]]:
 
 
 def _judgment(line: str) -> tuple[str, str, int] | None:
+    fields = line.split()
+    if len(fields) == 4 and fields[3].isdecimal() and "\t" not in line:
+        return fields[0], fields[2], int(fields[3])
     fields = [field.strip() for field in line.split("\t")]
     if len(fields) == 4 and re.fullmatch(r"[+-]?\d+", fields[3]):
         return fields[0], fields[2], int(fields[3])

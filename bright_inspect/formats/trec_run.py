@@ -20,9 +20,10 @@ from bright_inspect.formats.files import clean_copy, first_lines, scan_file
 _SCORE = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _INFINITE = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER = r"(?i)^[+-]?nan$"
-# No text is NULL, and no line has a second column: these strings occur in no file.
-_READER = "header=false, quote='', escape='', comment='', auto_detect=false, nullstr='\x1e\x1f\x1e\x1f'"
+_READER = "header=false, quote='', escape='', comment='', auto_detect=false"
+# No line has a second column, and no line is NULL: these strings occur in no file.
 _NO_DELIMITER = "\x1f\x1e\x1f\x1e"
+_NO_NULL = "nullstr='\x1e\x1f\x1e\x1f'"
 _SIX_COLUMNS = "{'q': 'VARCHAR', 'i': 'VARCHAR', 'd': 'VARCHAR', 'r': 'VARCHAR', 's': 'VARCHAR', 't': 'VARCHAR'}"
 _FROM_BOTH_ENDS = r"^\s*(\S+)\s+(\S+)\s+(\S.*?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
 #: Longest line that is read; DuckDB's own default is 2 MB.
@@ -41,7 +42,7 @@ def read_trec_run(cursor: Cursor, path: Path, table: str) -> tuple[str, list[Fin
         scanning = pool.submit(scan_file, path)
         regular = _read_regular(cursor, path, table)
         scan = scanning.result()
-    if scan.clean and regular and not scan.odd_blanks:
+    if scan.clean and regular and not scan.tabs:
         return scan.digest, []
     with ExitStack() as stack:
         source, findings = path, list[Finding]()
@@ -55,16 +56,18 @@ def _read_regular(cursor: Cursor, path: Path, table: str) -> bool:
     """Read a file of six blank-separated columns with numeric ranks and scores; False if it is anything else."""
     try:
         with any_row_order(cursor):
+            # A blank at the start of a line, or after another blank, leaves an empty field, which DuckDB reads as NULL.
             # A digit separator is made to fail the cast, which is cheaper here than a condition.
             cursor.execute(f"""
                 CREATE OR REPLACE TABLE {identifier(table)} AS
                 SELECT q AS query_id, d AS doc_id, try_cast(replace(s, '_', '?') AS DOUBLE) AS score,
-                       try_cast(r AS INTEGER) AS given_rank
+                       try_cast(if(i IS NULL OR t IS NULL, NULL, r) AS INTEGER) AS given_rank
                 FROM read_csv({path_literal(path)}, delim=' ', columns={_SIX_COLUMNS}, {_READER})
             """)
         row = cursor.execute(f"""
             SELECT count(*) > 0 AND count(*) = count(score) AND count(*) = count(given_rank)
-                   AND bool_and(isfinite(score)) AND NOT bool_or(starts_with(query_id, '#'))
+                   AND count(*) = count(query_id) AND count(*) = count(doc_id)
+                   AND bool_and(isfinite(score)) AND NOT bool_or(query_id >= '#' AND query_id < '$')
             FROM {identifier(table)}
         """).fetchone()
     except QueryInterrupted:
@@ -111,10 +114,11 @@ def _split_lines(cursor: Cursor, source: Path, lines: str) -> None:
     cursor.execute(f"""
         CREATE OR REPLACE TABLE {lines} AS
         WITH source AS (
-            SELECT line, if(contains(line, chr(9)), list_transform(string_split(trim(line, ' \t'), chr(9)), lambda f: trim(f)), [])
-                AS tabbed
+            SELECT line, if(contains(line, chr(9)),
+                            list_transform(string_split(trim(line, ' \t'), chr(9)), lambda f: trim(f)), []) AS tabbed
             FROM read_csv({path_literal(source)}, delim='{_NO_DELIMITER}', columns={{'line': 'VARCHAR'}}, {_READER},
-                          strict_mode=false, max_line_size={MAX_LINE_BYTES}, buffer_size={2 * MAX_LINE_BYTES})
+                          {_NO_NULL}, strict_mode=false,
+                          max_line_size={MAX_LINE_BYTES}, buffer_size={2 * MAX_LINE_BYTES})
         ), split AS (
             SELECT line, len(tabbed) >= 6 AS by_tab, len(tabbed) AS tabs,
                    CASE WHEN len(tabbed) >= 6 THEN struct_pack(

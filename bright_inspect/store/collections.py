@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.datasets.source import Source
-from bright_inspect.db import Cursor, identifier, text_literal
+from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, text_literal
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
+from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.trec_qrels import QrelsFile, read_trec_qrels
 
 TaskKey = tuple[str, str]
@@ -44,6 +46,7 @@ class Collections:
 
         Raises:
             UnreadableInput: as ``read_trec_qrels``.
+            UsageError: there is one for this task already.
         """
         file = read_trec_qrels(path)
         described = describe_path(path.name)
@@ -56,6 +59,9 @@ class Collections:
                 dataset or ("bright" if task in BRIGHT_TASKS else f"custom:{path.stem}"),
                 task,
             )
+        if key in self._given:
+            other = self._given[key].path
+            raise UsageError(f"two judgment files for {'/'.join(key)}: {other} and {path}.", "Give one for each task.")
         self._given[key] = GivenQrels(path, file)
         self.layer = path.name
         self.findings += file.findings
@@ -97,10 +103,18 @@ class Collections:
         return key in self._excluding
 
     def load(self, key: TaskKey) -> None:
-        """Fill the session's tables with this task, once."""
+        """Fill the session's tables with this task, once.
+
+        Raises:
+            UnreadableInput: the source's files are damaged or hold something else.
+        """
         if key in self._loaded:
             return
         self._loaded.add(key)
+        with self._readable(key):
+            self._fill(key)
+
+    def _fill(self, key: TaskKey) -> None:
         labels = f"{text_literal(key[0])} AS dataset, {text_literal(key[1])} AS task"
         source = self._sources.get(key)
         if source is not None:
@@ -136,6 +150,20 @@ class Collections:
             )
         )
 
+    @contextmanager
+    def _readable(self, key: TaskKey) -> Iterator[None]:
+        """Turn what DuckDB says about a source's files into a message for the user."""
+        try:
+            yield
+        except QueryInterrupted:
+            raise
+        except DatabaseError as error:
+            reason = str(error).splitlines()[0]
+            raise UnreadableInput(
+                f"{self._sources[key].name}: the data of {'/'.join(key)} cannot be read ({reason}).",
+                "Is it a snapshot of xlangai/BRIGHT? Fetch it again.",
+            ) from None
+
     def _insert_given(self, key: TaskKey) -> None:
         rows = self._given[key].file.rows
         self._cursor.execute(
@@ -167,7 +195,8 @@ class Collections:
                 )
             else:
                 golds = f"SELECT {labels}, query_id, doc_id FROM ({self._sources[key].qrels_sql(*key)})"
-            self._cursor.execute(f"INSERT INTO known_golds {golds}")
+            with self._readable(key):
+                self._cursor.execute(f"INSERT INTO known_golds {golds}")
 
     def _next_source(self) -> bool:
         source = next(self._waiting, None)

@@ -33,24 +33,35 @@ def expand_arguments(arguments: Sequence[str]) -> list[RunInput]:
     """
     inputs: dict[tuple[Path, RunName | None], RunInput] = {}
     for argument in arguments:
-        name, text = (None, argument) if Path(argument).exists() else parse_run_argument(argument)
+        name, text = (None, argument) if _exists(Path(argument)) else parse_run_argument(argument)
         for path in _files_of(Path(text).expanduser()):
             inputs.setdefault((path.resolve(), name), RunInput(path, name))
     return list(inputs.values())
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise UnreadableInput(f"{path}: cannot be looked at ({error.strerror}).", "Check the path.") from None
+
+
 def _files_of(path: Path) -> list[Path]:
+    if not _exists(path) and glob.has_magic(str(path)):
+        return _files_matching(path)
     if path.is_dir():
         return _runs_in(path)
     if path.exists():
         return [path]
-    if glob.has_magic(str(path)):
-        matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))
-        files = [file for match in matches for file in ([match] if match.is_file() else _runs_in(match))]
-        if files:
-            return files
-        raise UnreadableInput(f"{path}: the pattern matches no file.", "Check the path, or quote it for the shell.")
     raise UnreadableInput(f"{path}: no such file or folder.", "Check the path.")
+
+
+def _files_matching(pattern: Path) -> list[Path]:
+    matches = sorted(Path(match) for match in glob.glob(str(pattern), recursive=True))
+    files = [file for match in matches for file in ([match] if match.is_file() else _runs_in(match))]
+    if not files:
+        raise UnreadableInput(f"{pattern}: the pattern matches no file.", "Check the path, or quote it for the shell.")
+    return files
 
 
 def _runs_in(folder: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
 from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
-from bright_inspect.store.run_cache import RunCache, cache_folder, ranked_sql
+from bright_inspect.store.run_cache import FileState, RunCache, cache_folder, file_state
 from bright_inspect.store.schema import create_tables
 from bright_inspect.store.session import Run, RunFile, Session
 from bright_inspect.store.standing import place_documents, standing_findings
@@ -34,6 +34,7 @@ class _OpenFile:
 
     file_id: int
     input: RunInput
+    state: FileState
     rows: str
     read: ReadRun
     resolution: Resolution
@@ -140,9 +141,12 @@ def _open_file(
     cursor: Cursor, cache: RunCache, number: int, run_input: RunInput, request: OpenRequest, collections: Collections
 ) -> _OpenFile:
     path, rows = run_input.path, f"rows_{number}"
+    state = file_state(path)
     cached = cache.find(path)
     if cached is None:
         read = read_run(cursor, path, rows)
+        if file_state(path) != state:
+            raise UnreadableInput(f"{path}: changed while it was being read.", "Try again when it is written.")
     else:
         read = cached.read
         cursor.execute(f"CREATE VIEW {identifier(rows)} AS FROM read_parquet({path_literal(cached.parquet)})")
@@ -159,7 +163,7 @@ def _open_file(
         if not resolution.sure:
             _require_shared_queries(cursor, number, rows, path, resolution)
         place_documents(cursor, rows, number, resolution, collections, ranked=cached is not None)
-    return _OpenFile(number, run_input, rows, read, resolution, findings, scored, fresh=cached is None)
+    return _OpenFile(number, run_input, state, rows, read, resolution, findings, scored, fresh=cached is None)
 
 
 def _require_shared_queries(cursor: Cursor, file_id: int, rows: str, path: Path, resolution: Resolution) -> None:
@@ -187,12 +191,10 @@ def _convert(cursor: Cursor, cache: RunCache, file: _OpenFile) -> list[Finding]:
     Either way the rows have ranks and are sorted afterwards.
     """
     try:
-        cached = cache.write(cursor, file.rows, file.input.path, file.read)
+        cached = cache.write(cursor, file.rows, file.input.path, file.read, file.state)
     except QueryInterrupted:
         raise
     except (OSError, DatabaseError) as error:
-        rows = identifier(file.rows)
-        cursor.execute(f"CREATE OR REPLACE TABLE {rows} AS SELECT * FROM ({ranked_sql(rows)}) ORDER BY query_id, rank")
         file.fresh = False
         message = f"the run cache could not be written ({str(error).splitlines()[0]}); the run is kept in memory."
         return [Finding("cache-not-written", "warning", str(file.input.path), message)]

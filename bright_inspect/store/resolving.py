@@ -43,7 +43,7 @@ def resolve_file(
         if found is None:
             raise _unknown_task(task, dataset, collections)
         return Resolution((found,))
-    if len(collections.given) == 1:
+    if len(collections.given) == 1 and _meant_for(collections.given[0], described):
         return Resolution(collections.given)
     wanted = dataset or (f"bright{LONG_SUFFIX}" if described.long else None)
     by_path = collections.find(described.task, wanted) if described.task else None
@@ -62,6 +62,11 @@ def resolve_file(
         # The path names a BRIGHT task, but its data is not at hand: the run opens without judgments.
         return Resolution(((wanted or "bright", described.task),))
     return Resolution(())
+
+
+def _meant_for(given: TaskKey, described: PathDescription) -> bool:
+    """Whether judgments given by hand are for a run whose path says this: yes, unless both name a task and differ."""
+    return given[0].startswith("custom:") or described.task in (None, given[1])
 
 
 def _golds_listed(cursor: Cursor, rows: str, key: TaskKey) -> bool:
@@ -85,7 +90,7 @@ def _tasks_by_documents(cursor: Cursor, rows: str, collections: Collections, dat
             WHERE dataset = coalesce(?, dataset) GROUP BY ALL
         ), tasks AS (
             -- A stray match in another task (short ids such as theoremqa's numbers) is not evidence of that task.
-            SELECT dataset, task, count(*) AS queries FROM hits GROUP BY ALL
+            SELECT dataset, task, count(*) AS queries FROM hits GROUP BY dataset, task
             QUALIFY queries * 20 >= max(queries) OVER ()
         )
         SELECT query_id, dataset, task FROM hits SEMI JOIN tasks USING (dataset, task)
@@ -94,7 +99,7 @@ def _tasks_by_documents(cursor: Cursor, rows: str, collections: Collections, dat
         [dataset],
     )
     rows_found = cursor.execute(
-        "SELECT dataset, task FROM query_tasks GROUP BY ALL ORDER BY count(*) DESC, ALL"
+        "SELECT dataset, task FROM query_tasks GROUP BY dataset, task ORDER BY count(*) DESC, dataset, task"
     ).fetchall()
     return [(str(found), str(task)) for found, task in rows_found]
 

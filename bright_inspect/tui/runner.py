@@ -79,6 +79,11 @@ class Runner:
             self._requests[lane] += 1
             token.cancel()
 
+    @property
+    def idle(self) -> bool:
+        """Whether no result is waited for in any lane."""
+        return not self._tokens
+
     def busy(self, lane: str) -> bool:
         return lane in self._tokens
 

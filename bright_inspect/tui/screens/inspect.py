@@ -93,18 +93,30 @@ class InspectScreen(DeskScreen):
     # --- the query -----------------------------------------------------------------------------------------------
 
     @property
+    def rows(self) -> Sequence[QueryRow]:
+        """The queries that n and p walk along."""
+        return self._rows
+
+    @property
     def row(self) -> QueryRow:
+        """The query on screen."""
         return self._rows[self._index]
+
+    @property
+    def document(self) -> str | None:
+        """The id of the document at hand."""
+        return self._doc_id
 
     def action_next_query(self) -> None:
         """The next query of the list."""
-        self._go_to(self._index + 1)
+        self.go_to(self._index + 1)
 
     def action_previous_query(self) -> None:
         """The previous query of the list."""
-        self._go_to(self._index - 1)
+        self.go_to(self._index - 1)
 
-    def _go_to(self, index: int) -> None:
+    def go_to(self, index: int) -> None:
+        """Show another query of the list."""
         if not 0 <= index < len(self._rows):
             self.notify("This is the last query of the list." if index else "This is the first query.", markup=False)
             return
