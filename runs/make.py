@@ -21,7 +21,7 @@ DATA = HERE.parent / "bright_inspect" / "demo" / "data"
 TASKS = ("kitchen_science", "city_ecology", "home_computing", "contest_maths")
 #: File name -> (the folder whose queries are searched, the tag). What follows the @ is the name of the query variant.
 RUNS = {
-    "bm25.trec": ("examples", "bm25"),
+    "bm25@original.trec": ("examples", "bm25"),
     "bm25@demo_reason.trec": ("demo_reason", "bm25-demo_reason"),
 }
 DECIMALS = 6

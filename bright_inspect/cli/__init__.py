@@ -46,6 +46,14 @@ class _CommandLine(click.Group):
             args = ["open", *args]
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # The reader (head, less) has seen enough; Python must not complain again while it closes stdout.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -70,6 +78,14 @@ def command_line(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+def _complain(message: str, code: int) -> int:
+    """One line on stderr, whatever the paths and texts in it hold."""
+    from bright_inspect.domain.visible import visible
+
+    click.echo(f"bright-inspect: {visible(message)}", err=True)
+    return code
+
+
 def main() -> None:
     """Run the command line.
 
@@ -80,19 +96,18 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = command_line.main(standalone_mode=False)
+        code = command_line.main(prog_name="bright-inspect", standalone_mode=False)
     except click.exceptions.Abort:
         code = 130
     except KeyboardInterrupt:
         code = 130
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "bright-inspect"
+        code = _complain(f"{error.format_message()} Try: {command} --help", 2)
     except click.ClickException as error:
-        error.show()
-        code = 2
+        code = _complain(error.format_message(), 2)
     except BrightInspectError as error:
-        click.echo(f"bright-inspect: {error}", err=True)
-        code = error.exit_code
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; Python must not complain again while it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = _complain(str(error), error.exit_code)
+    except OSError as error:
+        code = _complain(f"{error.filename or 'input or output'}: {error.strerror or error}.", 2)
     sys.exit(code if isinstance(code, int) else 0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from bright_inspect.errors import UnreadableInput
 
 #: The runs of ``bright-inspect demo``: what is looked at first, the baseline last.
-RUN_FILES = ("bm25@demo_reason.trec", "bm25.trec")
+RUN_FILES = ("bm25@demo_reason.trec", "bm25@original.trec")
 BASELINE = "bm25"
 
 

@@ -109,7 +109,8 @@ def scan_file(path: Path) -> FileScan:
                 first = False
             if clean:
                 try:
-                    decoder.decode(block)
+                    if not block.isascii() or decoder.getstate()[0]:
+                        decoder.decode(block)
                     clean = b"\r" not in block and b"\0" not in block
                 except UnicodeDecodeError:
                     clean = False

@@ -48,7 +48,7 @@ def ranking_columns(paired: bool, width: int) -> list[Column]:
         Column("id", (Span("document", "dim"),), 12, flex=1, elide="middle"),
         Column("score", (Span("score", "dim"),), 7, align="right"),
     ]
-    return [*columns, Column("move", (Span("move", "dim"),), 6, align="right")] if paired and width >= 36 else columns
+    return [*columns, Column("move", (Span("move", "dim"),), 7, align="right")] if paired and width >= 36 else columns
 
 
 def ranking_rows(
@@ -148,7 +148,7 @@ def merged_columns(compared: Comparison) -> list[Column]:
         width = min(max(len(run.label), 6), 14)
         columns.append(Column(f"run{run.run_id}", title, width, align="right", elide="middle"))
     if compared.paired:
-        columns.append(Column("move", (Span("move", "dim"),), 6, align="right"))
+        columns.append(Column("move", (Span("move", "dim"),), 7, align="right"))
     return [*columns, Column("id", (Span("document", "dim"),), 20, flex=1, elide="middle")]
 
 

@@ -87,8 +87,8 @@ def _mean_row(
     columns: Sequence[Column],
     datasets: int,
 ) -> TableRow:
-    title = "mean of tasks" if datasets == 1 else f"mean of {dataset} tasks"
-    cells: list[Cell] = [(Span(title, "strong"),), (Span(str(len(tasks)), "dim"),)]
+    title = f"mean of {len(tasks)} tasks" if datasets == 1 else f"mean of {len(tasks)} {dataset} tasks"
+    cells: list[Cell] = [(Span(title, "strong"),), ()]
     base_tasks = [key for key in tasks if (compared.baseline.run_id, key) in scores]
     for run in compared.runs:
         own = [key for key in tasks if (run.run_id, key) in scores]
@@ -116,22 +116,18 @@ def _fate_cell(fate: GoldFate | None, width: int) -> Cell:
         return (Span("–", "dim"),)
     shares = [fate.near / fate.golds, fate.far / fate.golds, fate.beyond / fate.golds]
     bar = stacked_bar([(shares[0], "█", "gold"), (shares[1], "▒", "gold"), (shares[2], "░", "dim")], width)
-    return (*bar, Span("  " + " · ".join(f"{100 * share:.0f}".rjust(2) for share in shares) + " %", "dim"))
+    return (*bar, Span("  " + " · ".join(f"{100 * share:.0f}".rjust(3) for share in shares) + " %", "dim"))
 
 
 def overview_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores]) -> list[Cell]:
     """What must be known to read the table: other variants, runs without all tasks, queries not answered."""
     notes: list[Cell] = []
-    others = [
-        run.label
-        for run in compared.runs
-        if run is not compared.baseline and "variant" in differs(run.name, compared.baseline.name)
-    ]
+    differing = {run: differs(run.name, compared.baseline.name) for run in compared.runs}
+    others = [run.label for run, what in differing.items() if "variant" in what]
     if others:
-        verb = "differ" if len(others) > 1 else "differs"
-        notes.append(
-            (Span(f"{' and '.join(others)} also {verb} from {compared.baseline.label} in variant", "warning"),)
-        )
+        also = "also " if any("system" in what for what in differing.values()) else ""
+        verb = also + ("differ" if len(others) > 1 else "differs")
+        notes.append((Span(f"{' and '.join(others)} {verb} from {compared.baseline.label} in variant", "warning"),))
     covered = {run.run_id: {task for run_id, task in scores if run_id == run.run_id} for run in compared.runs}
     base_tasks = covered[compared.baseline.run_id]
     if any(covered[run.run_id] != base_tasks for run in compared.runs):

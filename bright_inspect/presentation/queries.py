@@ -66,19 +66,23 @@ def best_rank_text(row: QueryRow, run: int) -> str:
     return f">{row.depths[run]}" if best is None else str(best)
 
 
-def query_columns(compared: Comparison, width: int, by: SortKey, descending: bool, tasks: int) -> list[Column]:
+def query_columns(
+    rows: Sequence[QueryRow], compared: Comparison, width: int, by: SortKey, descending: bool, tasks: int
+) -> list[Column]:
     """The columns that fit in ``width`` cells: on a narrow screen the bar goes first, then the best ranks."""
+    longest_id = max((len(row.key.query_id) for row in rows), default=2)
+    longest_task = max((len(row.key.task) for row in rows), default=4)
     arrow = " ▼" if descending else " ▲"
 
     def title(text: str, key: SortKey, style: str = "") -> Cell:
         return (Span(text, style), Span(arrow if key == by else "", "accent"))
 
-    columns = [Column("id", title("id", "id"), 6 if width < 160 else 8, elide="middle")]
+    columns = [Column("id", title("id", "id"), max(4, min(longest_id, width // 6)), elide="middle")]
     if tasks > 1:
-        columns.append(Column("task", title("task", "task"), 14 if width < 160 else 20))
+        columns.append(Column("task", title("task", "task"), min(longest_task, width // 6), elide="middle"))
     columns.append(Column("query", title("query", "query"), 16, flex=1))
-    run_width = 9 if width < 100 else 12
     for run in compared.runs:
+        run_width = max(8, min(len(run.label) + 2, 9 if width < 100 else width // 8))
         run_title = title(run.label, run.run_id, compared.style(run))
         columns.append(Column(f"run{run.run_id}", run_title, run_width, align="right", elide="middle"))
     if compared.paired:
@@ -149,7 +153,7 @@ def headline(rows: Sequence[QueryRow], compared: Comparison) -> Headline:
         means += [
             Span(" against ", "dim"), Span(baseline.label, compared.style(baseline)),
             Span(f" {percent(base_mean)}", "strong"),
-            Span(f"   Δ = {run.name.system} − {baseline.name.system} = ", "dim"),
+            Span(f"   Δ = {run.label} − {baseline.label} = ", "dim"),
             Span(signed_percent(delta), delta_style(delta)),
         ]  # fmt: skip
         counts = tally((value, base) for _, value, base in scored)

@@ -14,7 +14,8 @@ from bright_inspect.store.query_view import QueryView
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text for the reader: ``spans`` are (start, end, style) over ``text``; it opens at ``scroll_to``.
+    """A text for the reader: ``spans`` are (start, end, style) over ``text``; it opens at ``scroll_to``, with that
+    line first (``at_top``) or a little above it in view.
 
     ``places`` names offsets one can jump to (a gold's id to its heading).
     """
@@ -22,6 +23,7 @@ class Reading:
     text: str
     spans: tuple[tuple[int, int, str], ...] = ()
     scroll_to: int | None = None
+    at_top: bool = False
     places: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -51,7 +53,7 @@ class _Pages:
         self._spans += [(start + a, start + b, "match") for a, b in find_words(text, words)]
 
     def reading(self, scroll_to: int | None = None) -> Reading:
-        return Reading(self._text, tuple(self._spans), scroll_to, self.places)
+        return Reading(self._text, tuple(self._spans), scroll_to, True, self.places)
 
 
 def document_reading(view: QueryView, text: str) -> Reading:
@@ -76,7 +78,7 @@ def reasoning_reading(view: QueryView) -> Reading:
     pages = _Pages()
     for title, text in (("human reasoning", view.reasoning), ("gold answer", view.gold_answer)):
         pages.heading((Span(title, "strong"),))
-        missing = f"none recorded for {view.key.task}" if view.text is not None else "no data set at hand"
+        missing = "none recorded for this query" if view.text is not None else "no data set at hand"
         pages.body(text or missing, "" if text else "dim")
     return pages.reading()
 

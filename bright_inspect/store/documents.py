@@ -12,13 +12,20 @@ from bright_inspect.store.session import Session
 KEPT_DEPTH = 100
 
 
-def load_task_documents(session: Session, cursor: Cursor, task: TaskKey) -> int | None:
-    """Read the texts of each run's top documents and of all judged ones into the session.
+def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | None:
+    """Read the query variants of a task, and the texts of each run's top documents and of all judged ones.
 
-    Returns how many documents the corpus at hand has, or None if there is no corpus. Reading twice adds nothing.
+    Returns how many documents the corpus at hand has, or None if there is no corpus. To be called once per task.
     """
     source = session.collections.source(task)
-    corpus = source.documents_sql(*task) if source else None
+    if source is None:
+        return None
+    for variant in source.variants(*task):
+        cursor.execute(
+            f"""INSERT INTO variants BY NAME SELECT {text_literal(task[0])} AS dataset, {text_literal(task[1])} AS task,
+                query_id, {text_literal(variant)} AS variant, text FROM ({source.variant_sql(*task, variant)})"""
+        )
+    corpus = source.documents_sql(*task)
     if corpus is None:
         return None
     labels = f"{text_literal(task[0])} AS dataset, {text_literal(task[1])} AS task"
@@ -35,18 +42,17 @@ def load_task_documents(session: Session, cursor: Cursor, task: TaskKey) -> int 
         INSERT INTO documents BY NAME
         SELECT {labels}, doc_id, content FROM ({corpus})
         WHERE doc_id IN ({" UNION ".join(wanted)})
-          AND doc_id NOT IN (SELECT doc_id FROM documents WHERE dataset = {text_literal(task[0])}
-                             AND task = {text_literal(task[1])})
     """)
     row = cursor.execute(f"SELECT count(*) FROM ({corpus})").fetchone()
     return int(row[0]) if row else 0
 
 
-def kept_texts(cursor: Cursor, task: TaskKey, doc_ids: Collection[str]) -> dict[str, str]:
-    """The texts among these documents that ``load_task_documents`` has read."""
+def kept_texts(cursor: Cursor, task: TaskKey, doc_ids: Collection[str], most: int | None = None) -> dict[str, str]:
+    """The texts among these documents that ``load_task_texts`` has read; of ``most`` characters, if that is given."""
     rows = cursor.execute(
-        "SELECT doc_id, content FROM documents WHERE dataset = ? AND task = ? AND doc_id IN (SELECT unnest(?))",
-        [*task, list(doc_ids)],
+        """SELECT doc_id, content FROM documents WHERE dataset = ? AND task = ? AND doc_id IN (SELECT unnest(?))
+           AND length(content) <= coalesce(?, length(content))""",
+        [*task, list(doc_ids), most],
     ).fetchall()
     return dict(rows)
 

@@ -50,6 +50,10 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
     pages = cursor.execute(f"SELECT page_id FROM gold_pages WHERE {where}", parameters).fetchall()
     exclusions = cursor.execute(f"SELECT count(DISTINCT doc_id) FROM exclusions WHERE {where}", parameters).fetchone()
     rankings = tuple(_ranking(cursor, run, key) for run in session.runs)
+    gold_ranks: list[dict[str, int | None]] = [{} for _ in session.runs]
+    placed = cursor.execute(f"SELECT run_id, doc_id, rank FROM judged WHERE {where}", parameters).fetchall()
+    for run_id, doc_id, rank in placed:
+        gold_ranks[run_id][doc_id] = rank
     listed = {doc.doc_id for ranking in rankings if ranking for doc in ranking.docs}
     text, reasoning, gold_answer = texts or (None, None, None)
     return QueryView(
@@ -57,10 +61,10 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
         text,
         reasoning,
         gold_answer,
-        variants=_variants(session, cursor, key),
+        variants=_variants(cursor, where, parameters),
         judgments=tuple(Judgment(doc_id, relevance) for doc_id, relevance in judgments),
         rankings=rankings,
-        gold_ranks=tuple(_judged_ranks(cursor, run, parameters) for run in session.runs),
+        gold_ranks=tuple(gold_ranks),
         siblings=siblings(listed - {doc_id for doc_id, _ in judgments}, (page for (page,) in pages)),
         pages_known=bool(pages),
         exclusions=exclusions[0] if exclusions else 0,
@@ -93,25 +97,8 @@ def _ranking(cursor: Cursor, run: Run, key: QueryKey) -> Ranking | None:
     return None
 
 
-def _judged_ranks(cursor: Cursor, run: Run, parameters: list[str]) -> dict[str, int | None]:
-    return dict(
-        cursor.execute(
-            "SELECT doc_id, rank FROM judged WHERE run_id = ? AND dataset = ? AND task = ? AND query_id = ?",
-            [run.run_id, *parameters],
-        ).fetchall()
-    )
-
-
-def _variants(session: Session, cursor: Cursor, key: QueryKey) -> tuple[tuple[str, str], ...]:
-    source = session.collections.source((key.dataset, key.task))
-    if source is None:
-        return ()
-    found = []
-    for variant in source.variants(key.dataset, key.task):
-        row = cursor.execute(
-            f"SELECT text FROM ({source.variant_sql(key.dataset, key.task, variant)}) WHERE query_id = ?",
-            [key.query_id],
-        ).fetchone()
-        if row and row[0]:
-            found.append((variant, row[0]))
-    return tuple(found)
+def _variants(cursor: Cursor, where: str, parameters: list[str]) -> tuple[tuple[str, str], ...]:
+    rows = cursor.execute(
+        f"SELECT variant, text FROM variants WHERE {where} AND text <> '' ORDER BY variant", parameters
+    ).fetchall()
+    return tuple((variant, text) for variant, text in rows)

@@ -72,10 +72,6 @@ class RunCache:
         digest = self._known_digest(path)
         return None if digest is None else self._load(digest, path)
 
-    def find_content(self, digest: str, path: Path) -> CachedRun | None:
-        """The converted run of a content; ``path`` is where it lies now, for the findings."""
-        return self._load(digest, path)
-
     def write(self, cursor: Cursor, rows: str, path: Path, read: ReadRun, state: FileState) -> CachedRun:
         """Convert the table ``rows`` and remember where it came from; ``state`` is the file's when it was read. The
         table has ranks and is sorted afterwards, also if it could not be written.

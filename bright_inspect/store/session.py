@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bright_inspect.db import Cursor, Database
 from bright_inspect.domain.findings import Finding
-from bright_inspect.domain.names import RunName
+from bright_inspect.domain.names import BRIGHT_TASKS, RunName
 from bright_inspect.store.collections import Collections, TaskKey
 
 
@@ -53,8 +53,9 @@ class Session:
 
     @property
     def tasks(self) -> tuple[TaskKey, ...]:
-        """All tasks of all runs, those of the first run first."""
-        return tuple(dict.fromkeys(task for run in self.runs for task in run.tasks))
+        """All tasks of all runs: BRIGHT's in the order of its paper, others as they come."""
+        tasks = dict.fromkeys(task for run in self.runs for task in run.tasks)
+        return tuple(sorted(tasks, key=lambda key: BRIGHT_TASKS.index(key[1]) if key[1] in BRIGHT_TASKS else -1))
 
     @property
     def layer(self) -> str:

@@ -60,6 +60,10 @@ class BrightInspect(App[BrightInspectError]):
             self.register_theme(theme)
         self.theme = THEMES[0].name
 
+    def keys_of(self, key: keymap.Key) -> str:
+        """The keys that do something, after the user's own."""
+        return self._keys.get(key.id, key.keys)
+
     def get_default_screen(self) -> Screen[None]:
         return LoadingScreen()
 

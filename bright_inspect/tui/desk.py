@@ -20,12 +20,15 @@ from bright_inspect.evaluation.scores import TaskScores, task_scores
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
-from bright_inspect.store.documents import corpus_texts, kept_texts, load_task_documents
+from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import Session
+
+#: Listed documents of this many characters are read along with their query, so that the cursor moves without waiting.
+_SHORT_TEXT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Desk:
         self.baseline_index = self.session.baseline.run_id
         self.run_index = 0 if self.baseline_index else min(1, len(self.session.runs) - 1)
         self._converted = threading.Event()
-        self._documents = threading.Lock()
+        self._task_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
 
     @property
@@ -82,24 +85,30 @@ class Desk:
         with self._cursor(token) as cursor:
             return _score(self.session, cursor, measure)
 
-    def read_query(self, key: QueryKey, token: CancelToken) -> QueryView:
-        """Read one query, once the runs are converted."""
+    def read_query(self, key: QueryKey, token: CancelToken) -> tuple[QueryView, dict[str, str]]:
+        """Read one query with its golds' texts and those of the listed documents that are short, once the runs are
+        converted."""
+        task = (key.dataset, key.task)
         self._wait_for_conversion(token)
         with self._cursor(token) as cursor:
-            return read_query(self.session, cursor, key)
+            self._load_task(cursor, task)
+            view = read_query(self.session, cursor, key)
+            listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs[:KEPT_DEPTH]}
+            texts = kept_texts(cursor, task, listed, _SHORT_TEXT)
+            texts.update(kept_texts(cursor, task, [gold.doc_id for gold in view.golds if gold.doc_id not in texts]))
+            return view, texts
 
-    def texts(self, task: TaskKey, doc_ids: list[str], token: CancelToken, *, beyond_kept: bool) -> dict[str, str]:
-        """The texts at hand of some documents; ``beyond_kept`` asks the corpus for those not read with the task."""
-        self._wait_for_conversion(token)
+    def text(self, task: TaskKey, doc_id: str, token: CancelToken) -> str | None:
+        """The text of any document, from the corpus itself if need be; None if it is not at hand."""
         with self._cursor(token) as cursor:
-            with self._documents:
-                if task not in self._corpus_sizes:
-                    self._corpus_sizes[task] = load_task_documents(self.session, cursor, task)
-            found = kept_texts(cursor, task, doc_ids)
-            missing = [doc_id for doc_id in doc_ids if doc_id not in found]
-            if beyond_kept and missing:
-                found.update(corpus_texts(self.session, cursor, task, missing))
-            return found
+            self._load_task(cursor, task)
+            found = kept_texts(cursor, task, [doc_id]) or corpus_texts(self.session, cursor, task, [doc_id])
+            return found.get(doc_id)
+
+    def _load_task(self, cursor: Cursor, task: TaskKey) -> None:
+        with self._task_lock:
+            if task not in self._corpus_sizes:
+                self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
 
     def corpus_size(self, task: TaskKey) -> int | None:
         """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""

@@ -31,7 +31,8 @@ class BrightCommands(Provider):
         for key in KEYS:
             if key.scope in scopes and key.action and key.id != "palette":
                 action = key.action if key.action.startswith("app.") else f"screen.{key.action}"
-                name = f"{key.help} ({display_keys(key.keys).split(' ')[0]})"
+                shown = display_keys(app.keys_of(key)).split(" ")[0]
+                name = f"{key.label}: {key.help} ({shown})"
                 yield Possibility(name, partial(app.run_action, action))
         if not app.has_desk:
             return

@@ -8,6 +8,9 @@ Two clocks: *in process* starts after the imports and stops when every query has
 start to exit, and for this program also until its last line of output, because it writes its cache after that.
 trec_eval and ranx are measured where they are found and left out, with a word, where they are not.
 
+This program uses every core and pytrec_eval one, so what else runs on the machine costs this program more. The report
+says how busy it was, and gives processor seconds, which suffer less.
+
 With ``--check`` the exit code is 1 if a budget is broken. A budget that could not be measured is not broken.
 """
 
@@ -44,6 +47,8 @@ CACHED_LIMIT_TREC_EVAL = 0.1
 MEMORY_LIMIT_MB = 450.0
 
 Values = dict[str, float]
+Clocks = tuple[float, float]
+"""Wall seconds and this process's processor seconds, both from some start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Measured:
 
     whole: float
     inside: float | None = None
+    processor: float | None = None
     printed: float | None = None
     peak_mb: float | None = None
     values: Values | None = None
@@ -70,58 +76,63 @@ class Measured:
 # --- what runs inside the fresh processes -----------------------------------------------------------------------------
 
 
-def score_with_ours(runs: Sequence[str], qrels: str, *, convert: bool) -> tuple[float, Values]:
+def clocks(start: Clocks = (0.0, 0.0)) -> Clocks:
+    """What both clocks show since ``start``."""
+    return time.perf_counter() - start[0], time.process_time() - start[1]
+
+
+def score_with_ours(runs: Sequence[str], qrels: str, *, convert: bool) -> tuple[Clocks, Values]:
     """Open runs and score the first of them; the cache folder comes from the environment."""
     from bright_inspect.domain.measures import Measure
     from bright_inspect.evaluation.scores import task_scores
     from bright_inspect.store.opening import open_session
     from bright_inspect.store.request import OpenRequest
 
-    start = time.perf_counter()
+    start = clocks()
     opening = open_session(OpenRequest(tuple(runs), qrels=(Path(qrels),)))
     scores = task_scores(opening.session, Measure("nDCG", 10))
-    seconds = time.perf_counter() - start
+    taken = clocks(start)
     if convert:
         opening.convert()
     opening.session.close()
-    return seconds, scores[0].per_query
+    return taken, scores[0].per_query
 
 
-def score_with_pytrec_eval(run: str, qrels: str) -> tuple[float, Values]:
+def score_with_pytrec_eval(run: str, qrels: str) -> tuple[Clocks, Values]:
     """Score a run with pytrec_eval, the way its documentation says."""
     import pytrec_eval
 
-    start = time.perf_counter()
+    start = clocks()
     with open(run, encoding="utf-8") as file:
         answers = pytrec_eval.parse_run(file)
     with open(qrels, encoding="utf-8") as file:
         judgments = pytrec_eval.parse_qrel(file)
     found = pytrec_eval.RelevanceEvaluator(judgments, {"ndcg_cut.10"}).evaluate(answers)
-    return time.perf_counter() - start, {query_id: values["ndcg_cut_10"] for query_id, values in found.items()}
+    return clocks(start), {query_id: values["ndcg_cut_10"] for query_id, values in found.items()}
 
 
-def score_with_ranx(run: str, qrels: str) -> tuple[float, Values]:
+def score_with_ranx(run: str, qrels: str) -> tuple[Clocks, Values]:
     """Score a run with ranx; its just-in-time compilation counts, since every process pays it."""
     import ranx
 
-    start = time.perf_counter()
+    start = clocks()
     answers = ranx.Run.from_file(run, kind="trec")
     judgments = ranx.Qrels.from_file(qrels, kind="trec")
     ranx.evaluate(judgments, answers, "ndcg@10", make_comparable=True)
-    seconds = time.perf_counter() - start
-    return seconds, {query_id: float(value) for query_id, value in answers.scores["ndcg@10"].items()}
+    taken = clocks(start)
+    return taken, {query_id: float(value) for query_id, value in answers.scores["ndcg@10"].items()}
 
 
 def child_main(arguments: Sequence[str]) -> None:
     """Do one measurement in this process and print it as JSON."""
     kind, qrels, *runs = arguments
     if kind == "pytrec_eval":
-        seconds, values = score_with_pytrec_eval(runs[0], qrels)
+        taken, values = score_with_pytrec_eval(runs[0], qrels)
     elif kind == "ranx":
-        seconds, values = score_with_ranx(runs[0], qrels)
+        taken, values = score_with_ranx(runs[0], qrels)
     else:
-        seconds, values = score_with_ours(runs, qrels, convert=kind == "ours-convert")
-    print(json.dumps({"seconds": seconds, "peak_mb": peak_memory_mb(), "values": values}))
+        taken, values = score_with_ours(runs, qrels, convert=kind == "ours-convert")
+    print(json.dumps({"clocks": taken, "peak_mb": peak_memory_mb(), "values": values}))
 
 
 def peak_memory_mb() -> float:
@@ -148,7 +159,8 @@ def run_child(kind: str, qrels: Path, runs: Sequence[Path], cache: Path) -> Meas
     done = subprocess.run(command, env=environment(cache), stdout=subprocess.PIPE, check=True)
     whole = time.perf_counter() - start
     result = json.loads(done.stdout)
-    return Measured(whole, inside=result["seconds"], peak_mb=result["peak_mb"], values=result["values"])
+    inside, processor = result["clocks"]
+    return Measured(whole, inside, processor, peak_mb=result["peak_mb"], values=result["values"])
 
 
 def run_command_line(files: Files, cache: Path) -> Measured:
@@ -214,17 +226,23 @@ def measure_all(files: Files, folder: Path, trec_eval: str | None, repetitions: 
     measured: dict[str, list[Measured]] = {}
     for number in range(repetitions):
         for name, measure in programs.items():
-            print(f"\rround {number + 1} of {repetitions}: {name:<16}", end="", file=sys.stderr, flush=True)
+            say(f"round {number + 1} of {repetitions}: {name}")
             measured.setdefault(name, []).append(measure())
-    print("\rmemory, ranx" + " " * 24, end="", file=sys.stderr, flush=True)
+    say("memory, ranx")
     both = [files.first, files.second]
     for _ in range(repetitions):
         once = with_empty_cache(folder, lambda cache: run_child("ours-convert", files.qrels, both, cache))
         measured.setdefault("two runs", []).append(once)
     if importlib.util.find_spec("ranx") is not None:
         measured["ranx"] = [run_child("ranx", files.qrels, [files.first], files.warm_cache)]
-    print("\r" + " " * 36, end="\r", file=sys.stderr, flush=True)
+    say("")
     return measured
+
+
+def say(message: str) -> None:
+    """Tell a person who watches what is going on, on one line that the report replaces."""
+    if sys.stderr.isatty():
+        print(f"\r{message:<40}", end="" if message else "\r", file=sys.stderr, flush=True)
 
 
 def median(measured: dict[str, list[Measured]], name: str, figure: str) -> float | None:
@@ -240,26 +258,33 @@ def print_report(measured: dict[str, list[Measured]]) -> bool:
         return median(measured, name, figure)
 
     peer, peer_whole, trec = get("pytrec_eval", "inside"), get("pytrec_eval", "whole"), get("trec_eval", "whole")
-    rows = [
-        ("bright-inspect, empty cache", get("cold", "inside"), get("cold", "whole"), get("cold", "peak_mb")),
-        ("bright-inspect, cached", get("cached", "inside"), get("cached", "whole"), get("cached", "peak_mb")),
-        ("bright-inspect eval, empty cache: printed", None, get("cold command", "printed"), None),
-        ("bright-inspect eval, empty cache: exit", None, get("cold command", "whole"), None),
-        ("bright-inspect eval, cached", None, get("cached command", "whole"), None),
-        ("pytrec_eval", peer, peer_whole, get("pytrec_eval", "peak_mb")),
-        ("trec_eval (C)", None, trec, None),
-        ("ranx, once", get("ranx", "inside"), get("ranx", "whole"), get("ranx", "peak_mb")),
-    ]
-    absent = {"trec_eval (C)": "not found on PATH", "ranx, once": "not installed: pip install ranx"}
-    size = f"{synthetic.QUERIES:,} × {synthetic.DEPTH:,}"
-    title = f"{size}, file to every nDCG@10"
-    print(f"{title:<44}{'in process':>12}{'× pytrec_eval':>14}{'whole':>9}{'× pytrec_eval':>14}{'peak MB':>9}")
-    for name, inside, whole, peak in rows:
-        if inside is None and whole is None:
-            print(f"{name:<44}{absent[name]}")
+    peer_processor = get("pytrec_eval", "processor")
+    # Name, the program whose processes were measured, and what of their time around counts.
+    rows = (
+        ("bright-inspect, empty cache", "cold", "whole"),
+        ("bright-inspect, cached", "cached", "whole"),
+        ("bright-inspect eval, empty cache: printed", "cold command", "printed"),
+        ("bright-inspect eval, empty cache: exit", "cold command", "whole"),
+        ("bright-inspect eval, cached", "cached command", "whole"),
+        ("pytrec_eval", "pytrec_eval", "whole"),
+        ("trec_eval (C)", "trec_eval", "whole"),
+        ("ranx, once", "ranx", "whole"),
+    )
+    absent = {"trec_eval": "not found on PATH", "ranx": "not installed: pip install ranx"}
+    title = f"{synthetic.QUERIES:,} × {synthetic.DEPTH:,}, file to every nDCG@10"
+    print(f"{title:<44}{'in process':>18}{'processor':>18}{'whole process':>18}{'peak MB':>9}")
+    for name, program, around in rows:
+        if program not in measured:
+            print(f"{name:<44}{absent[program]}")
             continue
-        in_process = f"{seconds(inside):>12}{ratio(inside, peer):>14}"
-        print(f"{name:<44}{in_process}{seconds(whole):>9}{ratio(whole, peer_whole):>14}{megabytes(peak):>9}")
+        columns = (
+            (get(program, "inside"), peer),
+            (get(program, "processor"), peer_processor),
+            (get(program, around), peer_whole),
+        )
+        cells = "".join(f"{with_ratio(value, of_peer):>18}" for value, of_peer in columns)
+        print(f"{name:<44}{cells}{megabytes(get(program, 'peak_mb')):>9}")
+    print("In brackets: times pytrec_eval. Medians of fresh processes that took turns.")
     print()
     cold, cached = get("cold", "inside"), get("cached", "inside")
     budgets = (
@@ -277,10 +302,6 @@ def print_report(measured: dict[str, list[Measured]]) -> bool:
     return all(kept)
 
 
-def seconds(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f} s"
-
-
 def megabytes(value: float | None) -> str:
     return "" if value is None else f"{value:.0f}"
 
@@ -289,9 +310,10 @@ def divide(value: float | None, by: float | None) -> float | None:
     return None if value is None or by is None else value / by
 
 
-def ratio(value: float | None, by: float | None) -> str:
-    quotient = divide(value, by)
-    return "" if quotient is None else f"{quotient:.2f}"
+def with_ratio(value: float | None, of_peer: float | None) -> str:
+    """Seconds, and in brackets how many times the peer's they are."""
+    quotient = divide(value, of_peer)
+    return "" if value is None or quotient is None else f"{value:.3f} s ({quotient:.2f})"
 
 
 def print_budget(name: str, value: float | None, limit: float, peer: str) -> bool:
@@ -327,9 +349,11 @@ def main() -> None:
     options = parser.parse_args()
     trec_eval = options.trec_eval or shutil.which("trec_eval")
     with tempfile.TemporaryDirectory(prefix="bright-inspect-benchmark-") as folder:
-        print("writing the files", end="", file=sys.stderr, flush=True)
+        say("writing the files")
         files = prepare(Path(folder))
+        busy = os.getloadavg()[0]
         measured = measure_all(files, Path(folder), trec_eval, options.repetitions)
+    print(f"{os.cpu_count()} processors; load before the first measurement {busy:.1f} (1 is this benchmark's own)")
     if not print_report(measured) and options.check:
         sys.exit(1)
 

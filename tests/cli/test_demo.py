@@ -24,7 +24,7 @@ import pytest
 from bright_inspect.demo import RUN_FILES
 from tests.support import ROOT, command
 
-RUNS = ("runs/bm25@demo_reason.trec", "runs/bm25.trec")
+RUNS = ("runs/bm25@demo_reason.trec", "runs/bm25@original.trec")
 # By pytrec_eval 0.5 (pytrec-eval-terrier 0.5.11) on the runs split at blanks from both ends, once.
 NDCG_10 = {
     ("bm25@demo_reason", "kitchen_science"): 0.8286983288106778,

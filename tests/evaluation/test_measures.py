@@ -152,7 +152,7 @@ def test_excluded_documents_are_removed_before_ranking(tmp_path: Path) -> None:
             ("AP@2", {"0": 0.5, "1": 0.5}),
         ):
             for engine in ("sql", "pytrec_eval"):
-                (score,) = scores_of(opening, measure, engine)  # type: ignore[arg-type]
+                (score,) = scores_of(opening, measure, engine)
                 assert score.per_query == pytest.approx(expected), (measure, engine)
         (finding,) = opening.session.findings
     assert (finding.code, finding.count) == ("excluded-document", 2)
@@ -165,7 +165,7 @@ def test_a_query_all_of_whose_documents_are_excluded_is_answered_with_nothing(tm
     data = write_bright(tmp_path / "data", {"biology": rows})
     run = write_trec(tmp_path / "biology.trec", {"0": {"x": 5.0}, "1": {"b": 1.0}})
     with opened_runs(run, data=data) as opening:
-        ours, theirs = (scores_of(opening, "nDCG@10", engine)[0] for engine in ("sql", "pytrec_eval"))  # type: ignore[arg-type]
+        ours, theirs = (scores_of(opening, "nDCG@10", engine)[0] for engine in ("sql", "pytrec_eval"))
     assert ours.per_query == theirs.per_query == {"0": 0.0, "1": 1.0}
     assert ours.answered == theirs.answered == {"0", "1"}
 

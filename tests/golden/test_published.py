@@ -157,7 +157,7 @@ def test_every_query_of_every_shared_run_equals_pytrec_eval(everything: Opening)
 @pytest.mark.parametrize("name", ["nDCG@10", "AP", "RR", "R@100"])
 def test_the_pytrec_eval_engine_gives_the_same(everything: Opening, name: str) -> None:
     measure = parse_measure(name)
-    ours, theirs = (task_scores(everything.session, measure, engine=engine) for engine in ("sql", "pytrec_eval"))  # type: ignore[arg-type]
+    ours, theirs = (task_scores(everything.session, measure, engine=engine) for engine in ("sql", "pytrec_eval"))
     assert len(ours) == len(theirs) == 30
     for one, other in zip(ours, theirs, strict=True):
         assert (one.run, one.task, one.answered) == (other.run, other.task, other.answered)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bright_inspect.tui.app import BrightInspect
 
 
-class FindingsScreen(ModalScreen[None]):
+class FindingsScreen(Dialog[None]):
     """The session's findings, one after the other."""
 
     def compose(self) -> ComposeResult:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.tui import keymap
+from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 
@@ -28,7 +28,7 @@ _NUMBERS = (
 )
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """A page of help over the screen."""
 
     def __init__(self, keys: dict[str, str]) -> None:

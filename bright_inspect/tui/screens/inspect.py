@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widgets import Footer
 
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.inspect import (
@@ -26,16 +26,18 @@ from bright_inspect.presentation.reading import (
     query_reading,
     reasoning_reading,
 )
-from bright_inspect.store.progress import CancelToken
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 
 #: A ranking narrower than this cannot show rank, id and score: the lists are merged instead.
 LEAST_PANE_WIDTH = 45
+#: Queries kept in memory: those just seen and the one read ahead.
+_MOST_READ_AHEAD = 8
 TABS = ("Document", "Query", "Reasoning", "Gold")
 
 
@@ -50,6 +52,8 @@ class InspectScreen(DeskScreen):
         self._view: QueryView | None = None
         self._texts: dict[str, str] = {}
         self._doc_id: str | None = None
+        self._read_ahead: dict[QueryKey, tuple[QueryView, dict[str, str]]] = {}
+        self._direction = 1
         self._merged: bool | None = None  # None: as the width asks
         self._tab = 0
 
@@ -65,7 +69,7 @@ class InspectScreen(DeskScreen):
             yield CellLine(id="tabs")
             yield CellLine(id="document-line", elide="middle")
             yield TextReader(id="reader")
-        yield Footer(show_command_palette=False)
+        yield KeyLine("inspect")
 
     def on_mount(self) -> None:
         self._load()
@@ -85,8 +89,8 @@ class InspectScreen(DeskScreen):
         if self.has_class("full"):
             self.action_toggle_full()
             return True
-        self.runner.cancel("query")
-        self.runner.cancel("text")
+        for lane in ("query", "ahead", "text"):
+            self.runner.cancel(lane)
         self.dismiss(self._index)
         return True
 
@@ -120,26 +124,39 @@ class InspectScreen(DeskScreen):
         if not 0 <= index < len(self._rows):
             self.notify("This is the last query of the list." if index else "This is the first query.", markup=False)
             return
+        self._direction = 1 if index >= self._index else -1
         self._index = index
         self._load()
 
     def _load(self) -> None:
-        """Read the query and its first document in one piece of work, so that they are painted in one frame."""
+        """Show the query at once if it was read ahead, else read it."""
         key, desk = self.row.key, self.desk
-
-        def work(token: CancelToken) -> tuple[QueryView, dict[str, str]]:
-            view = desk.read_query(key, token)
-            first = [ranking.docs[0].doc_id for ranking in view.rankings if ranking and ranking.docs][:1]
-            golds = [gold.doc_id for gold in view.golds]
-            return view, desk.texts((key.dataset, key.task), [*first, *golds], token, beyond_kept=False)
-
-        self.runner.start("query", work, lambda result: self._loaded(*result))
+        if key in self._read_ahead:
+            self.runner.cancel("query")
+            self._loaded(*self._read_ahead[key])
+            return
+        self.runner.start("query", lambda token: desk.read_query(key, token), lambda result: self._loaded(*result))
 
     def _loaded(self, view: QueryView, texts: dict[str, str]) -> None:
         self.runner.cancel("text")
         self._view, self._texts = view, texts
         self._doc_id = None
         self._show(first=True)
+        self._remember(view.key, (view, texts))
+        self._read_on()
+
+    def _remember(self, key: QueryKey, read: tuple[QueryView, dict[str, str]]) -> None:
+        self._read_ahead[key] = read
+        while len(self._read_ahead) > _MOST_READ_AHEAD:
+            del self._read_ahead[next(iter(self._read_ahead))]
+
+    def _read_on(self) -> None:
+        """Read the query that n or p would bring next."""
+        index, desk = self._index + self._direction, self.desk
+        if not 0 <= index < len(self._rows) or self._rows[index].key in self._read_ahead:
+            return
+        key = self._rows[index].key
+        self.runner.start("ahead", lambda token: desk.read_query(key, token), lambda read: self._remember(key, read))
 
     def _show(self, *, first: bool = False) -> None:
         """Paint everything in one frame."""
@@ -346,23 +363,22 @@ class InspectScreen(DeskScreen):
         reader = self.query_one(TextReader)
         reader.empty_message = empty
         reader.set_text(reading.text, spans=reading.spans, scroll_to=reading.scroll_to)
+        if reading.at_top and reading.scroll_to is not None:
+            reader.scroll_to_offset(reading.scroll_to)
 
     def _ask_for_text(self, view: QueryView, doc_id: str) -> None:
         desk, task = self.desk, (view.key.dataset, view.key.task)
 
-        def work(token: CancelToken) -> dict[str, str]:
-            return desk.texts(task, [doc_id], token, beyond_kept=True)
-
-        def done(texts: dict[str, str]) -> None:
+        def done(text: str | None) -> None:
             if self._view is not view or self._doc_id != doc_id:
                 return
-            if doc_id in texts:
-                self._texts[doc_id] = texts[doc_id]
-                self._show_reading()
-            else:
+            if text is None:
                 self._read(Reading(""), self._no_text_message())
+            else:
+                self._texts[doc_id] = text
+                self._show_reading()
 
-        self.runner.start("text", work, done)
+        self.runner.start("text", lambda token: desk.text(task, doc_id, token), done)
 
     def _no_text_message(self) -> str:
         key = self.row.key

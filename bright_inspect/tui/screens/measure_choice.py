@@ -5,13 +5,13 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from bright_inspect.domain.measures import Measure, parse_measure
 from bright_inspect.errors import UsageError
 from bright_inspect.presentation.cells import Span
+from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.widgets.line import CellLine
 
 #: The measures in the list; any other can be typed.
@@ -21,7 +21,7 @@ OFFERED = (
 )  # fmt: skip
 
 
-class MeasureChoice(ModalScreen[Measure | None]):
+class MeasureChoice(Dialog[Measure]):
     """Returns the chosen measure, or None."""
 
     def __init__(self, present: Measure) -> None:

@@ -7,12 +7,12 @@ from collections import Counter
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.widgets import Footer
 
 from bright_inspect.presentation.cells import Span
 from bright_inspect.presentation.overview import MEAN_ROW, overview_columns, overview_notes, overview_rows
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.table import LineTable
 
@@ -31,7 +31,7 @@ class OverviewScreen(DeskScreen):
             for _ in range(_MOST_NOTES):
                 yield CellLine(classes="note")
         yield CellLine((Span("Enter opens a task's queries · A all queries · ? all keys", "dim"),), id="hint")
-        yield Footer(show_command_palette=False)
+        yield KeyLine("overview")
 
     def on_mount(self) -> None:
         self.query_one(LineTable).focus()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.widgets import Footer, Input
+from textual.widgets import Input
 
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
@@ -18,6 +18,7 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.base import DeskScreen
 from bright_inspect.tui.strips import cell_width
+from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.table import LineTable
 
@@ -55,7 +56,7 @@ class QueriesScreen(DeskScreen):
         yield LineTable(id="queries", empty_message="no query matches the filter · Esc clears it")
         yield CellLine(id="status")
         yield Input(id="filter", classes="hidden", placeholder=FILTER_HELP, select_on_focus=False)
-        yield Footer(show_command_palette=False)
+        yield KeyLine("queries")
 
     def on_mount(self) -> None:
         if not self.desk.compared.paired:
@@ -96,10 +97,10 @@ class QueriesScreen(DeskScreen):
         of_tasks = [row for row in desk.scored.rows if (row.key.dataset, row.key.task) in self._tasks]
         matching = [row for row in of_tasks if self._filter(row)]
         self._shown = sort_rows(matching, self._sort, self._descending, compared)
-        columns = query_columns(compared, self.size.width, self._sort, self._descending, len(self._tasks))
+        columns = query_columns(of_tasks, compared, self.size.width, self._sort, self._descending, len(self._tasks))
         cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
         table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
-        lines = headline(matching if self._filter.text else of_tasks, compared)
+        lines = headline(matching or of_tasks, compared)
         task = self._tasks[0][1] if len(self._tasks) == 1 else f"{len(self._tasks)} tasks"
         title = (Span(f"{task}  ", "strong"),)
         self.query_one("#top", CellLine).set_cells(*self.top_cells())

@@ -17,7 +17,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
@@ -26,6 +26,7 @@ from bright_inspect.domain.visible import visible
 from bright_inspect.presentation.cells import Cell
 from bright_inspect.tui.strips import TAB_WIDTH, is_simple, wrap
 from bright_inspect.tui.themes import style_for
+from bright_inspect.tui.widgets.scrolling import set_contents_height
 from bright_inspect.tui.widgets.table import SIDE_PADDING, Look, message_lines, message_strip
 
 StyledRange = tuple[int, int, str]
@@ -75,8 +76,7 @@ class TextReader(ScrollView, can_focus=True, inherit_bindings=False):
         background: $background;
         color: $foreground;
         overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-gutter: stable;
+        overflow-y: scroll;
         scrollbar-size-vertical: 1;
     }
     """
@@ -228,7 +228,7 @@ class TextReader(ScrollView, can_focus=True, inherit_bindings=False):
         # While the lines and the scroll position disagree, no anchor is to be read from them.
         self._wrapped_width = 0
         self._lines = wrap(self._text, width) if self._text else []
-        self.virtual_size = Size(1, len(self._lines))
+        set_contents_height(self, len(self._lines))
         self._scroll_to_anchor()
         self._wrapped_width = width
         self.refresh()

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -21,6 +21,7 @@ from textual.strip import Strip
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.tui.strips import centred, column_at, layout_columns, row_cells, strip_of, wrap_cell
 from bright_inspect.tui.themes import TERMINAL, RowState, row_style, style_for, without_colour
+from bright_inspect.tui.widgets.scrolling import set_contents_height
 
 #: One column at either side; the left one shows what the line is, so that colour is not needed to see it.
 SIDE_PADDING = 1
@@ -73,8 +74,7 @@ class LineTable(ScrollView, can_focus=True, inherit_bindings=False):
         background: $background;
         color: $foreground;
         overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-gutter: stable;
+        overflow-y: scroll;
         scrollbar-size-vertical: 1;
     }
     """
@@ -207,7 +207,7 @@ class LineTable(ScrollView, can_focus=True, inherit_bindings=False):
         self._widths = (-1, [])
         self._strips.clear()
         self.set_reactive(LineTable.cursor, self._bounded(cursor))
-        self.virtual_size = Size(1, self._row_count + self._header_height)
+        set_contents_height(self, self._row_count + self._header_height)
         self._scroll_to_row(self.cursor, top=round(self.scroll_y) if keep_scroll else 0)
         self.refresh()
         if (row := self.row) is not None and row != previous_row:
