@@ -18,27 +18,21 @@ from bright_inspect.presentation.inspect import (
     ranking_columns,
     ranking_rows,
 )
-from bright_inspect.presentation.reading import (
-    Reading,
-    document_line,
-    document_reading,
-    golds_reading,
-    query_reading,
-    reasoning_reading,
-)
+from bright_inspect.presentation.reading import Reading
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.base import DeskScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
-from bright_inspect.tui.widgets.reader import TextReader
+from bright_inspect.tui.widgets.reading_pane import ReadingPane
 from bright_inspect.tui.widgets.table import LineTable
 
 #: A ranking narrower than this cannot show rank, id and score: the lists are merged instead.
 LEAST_PANE_WIDTH = 45
 #: Queries kept in memory: those just seen and the one read ahead.
 _MOST_READ_AHEAD = 8
-TABS = ("Document", "Query", "Reasoning", "Gold")
+#: Anything that takes longer says that it is working.
+_SLOW_SECONDS = 0.15
 
 
 class InspectScreen(DeskScreen):
@@ -55,23 +49,22 @@ class InspectScreen(DeskScreen):
         self._read_ahead: dict[QueryKey, tuple[QueryView, dict[str, str]]] = {}
         self._direction = 1
         self._merged: bool | None = None  # None: as the width asks
-        self._tab = 0
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="title")
         with Horizontal(id="lists"):
             for run in self.desk.session.runs:
                 with Vertical(classes="pane following" if run.run_id else "pane", id=f"pane{run.run_id}"):
-                    yield CellLine(id=f"pane-title{run.run_id}")
+                    yield CellLine(id=f"pane-title{run.run_id}", classes="pane-title")
                     yield LineTable(id=f"list{run.run_id}")
-        yield LineTable(id="merged", classes="hidden")
-        with Vertical(id="reading"):
-            yield CellLine(id="tabs")
-            yield CellLine(id="document-line", elide="middle")
-            yield TextReader(id="reader")
+        with Vertical(id="merged-pane", classes="hidden"):
+            yield CellLine(id="merged-title")
+            yield LineTable(id="merged")
+        yield ReadingPane(id="reading")
         yield KeyLine("inspect")
 
     def on_mount(self) -> None:
+        self._show_title()
         self._load()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -191,7 +184,7 @@ class InspectScreen(DeskScreen):
             return
         merged = self.merged
         self.query_one("#lists").set_class(merged, "hidden")
-        self.query_one("#merged").set_class(not merged, "hidden")
+        self.query_one("#merged-pane").set_class(not merged, "hidden")
         focused = self.focused
         if merged:
             self._fill_merged(view, first)
@@ -225,6 +218,9 @@ class InspectScreen(DeskScreen):
     def _fill_merged(self, view: QueryView, first: bool) -> None:
         compared = self.desk.compared
         table = self.query_one("#merged", LineTable)
+        titles = [pane_title(view, run, compared, self.row.values) for run in compared.runs]
+        joined = tuple(span for title in titles for span in (*title, Span("   ")))
+        self.query_one("#merged-title", CellLine).set_cells(joined)
         rows = merged_rows(view, compared, compared.measure.cutoff or 10)
         table.empty_message = "no run has a list for this query"
         table.set_rows(merged_columns(compared), rows, cursor=0 if first else table.cursor, keep_scroll=not first)
@@ -242,7 +238,9 @@ class InspectScreen(DeskScreen):
 
     @on(events.DescendantFocus)
     def follow_focus(self, event: events.DescendantFocus) -> None:
-        """Coming to a list, its cursor goes to the document at hand, if it is there."""
+        """Coming to a list, its title stands out and its cursor goes to the document at hand, if it is there."""
+        for title in self.query(".pane-title"):
+            title.set_class(event.widget in title.siblings, "focused")
         if isinstance(event.widget, LineTable):
             self._point_at_document(event.widget)
 
@@ -256,8 +254,8 @@ class InspectScreen(DeskScreen):
     def _choose_document(self, doc_id: str) -> None:
         self._doc_id = doc_id
         self._mark()
-        if TABS[self._tab] not in ("Document", "Gold"):
-            self._tab = 0
+        if self.pane.tab not in ("Document", "Gold"):
+            self.pane.choose_tab("Document")
         self._show_reading()
 
     def action_next_gold(self, step: int) -> None:
@@ -312,73 +310,58 @@ class InspectScreen(DeskScreen):
 
     # --- the reader ----------------------------------------------------------------------------------------------
 
+    @property
+    def pane(self) -> ReadingPane:
+        return self.query_one(ReadingPane)
+
     def action_next_tab(self, step: int) -> None:
         """Another tab of the reader."""
-        self._tab = (self._tab + step) % len(TABS)
+        self.pane.next_tab(step)
+        self._show_reading()
+
+    @on(ReadingPane.TabClicked)
+    def show_tab(self, message: ReadingPane.TabClicked) -> None:
+        """Show the clicked tab."""
+        self.pane.choose_tab(message.tab)
         self._show_reading()
 
     def action_toggle_full(self) -> None:
         """The reader over the whole screen, and back."""
         self.toggle_class("full")
         if self.has_class("full"):
-            self.query_one(TextReader).focus()
+            self.pane.reader.focus()
         else:
             self._tables()[0].focus()
-
-    def _show_tabs(self) -> None:
-        view = self._view
-        cells: list[Span] = []
-        for index, name in enumerate(TABS):
-            title = f"{name} {len(view.golds)}" if name == "Gold" and view else name
-            if index:
-                cells.append(Span(" │ ", "dim"))
-            cells.append(Span(title, "accent" if index == self._tab else "dim"))
-        self.query_one("#tabs", CellLine).set_cells(tuple(cells), (Span("← → tabs · d full", "dim"),))
 
     def _show_reading(self) -> None:
         """Show the chosen tab; a document that is not read yet is asked for."""
         view = self._view
         if view is None:
             return
-        self._show_tabs()
-        compared = self.desk.compared
-        tab = TABS[self._tab]
-        text = self._texts.get(self._doc_id) if self._doc_id else None
-        name, facts = document_line(view, compared, self._doc_id, text) if self._doc_id else ((), ())
-        self.query_one("#document-line", CellLine).set_cells(name, facts)
-        if tab == "Query":
-            self._read(query_reading(view))
-        elif tab == "Reasoning":
-            self._read(reasoning_reading(view))
-        elif tab == "Gold":
-            self._read(golds_reading(view, compared, self._texts, self._doc_id))
-        elif text is not None:
-            self._read(document_reading(view, text))
-        elif self._doc_id is not None:
+        if not self.pane.show(view, self.desk.compared, self._texts, self._doc_id) and self._doc_id is not None:
             self._ask_for_text(view, self._doc_id)
-        else:
-            self._read(Reading(""), "no document: no run has a list for this query")
-
-    def _read(self, reading: Reading, empty: str = "the text is empty") -> None:
-        reader = self.query_one(TextReader)
-        reader.empty_message = empty
-        reader.set_text(reading.text, spans=reading.spans, scroll_to=reading.scroll_to)
-        if reading.at_top and reading.scroll_to is not None:
-            reader.scroll_to_offset(reading.scroll_to)
 
     def _ask_for_text(self, view: QueryView, doc_id: str) -> None:
         desk, task = self.desk, (view.key.dataset, view.key.task)
 
+        def still_wanted() -> bool:
+            return self._view is view and self._doc_id == doc_id and doc_id not in self._texts
+
+        def say_reading() -> None:
+            if still_wanted() and self.runner.busy("text") and self.pane.tab == "Document":
+                self.pane.read(Reading(""), "reading the corpus …")
+
         def done(text: str | None) -> None:
-            if self._view is not view or self._doc_id != doc_id:
+            if not still_wanted():
                 return
-            if text is None:
-                self._read(Reading(""), self._no_text_message())
-            else:
+            if text is not None:
                 self._texts[doc_id] = text
                 self._show_reading()
+            elif self.pane.tab == "Document":
+                self.pane.read(Reading(""), self._no_text_message())
 
         self.runner.start("text", lambda token: desk.text(task, doc_id, token), done)
+        self.set_timer(_SLOW_SECONDS, say_reading)
 
     def _no_text_message(self) -> str:
         key = self.row.key
@@ -397,7 +380,7 @@ class InspectScreen(DeskScreen):
 
     def action_copy_text(self) -> None:
         """Copy what the reader shows."""
-        text = self.query_one(TextReader).text
+        text = self.pane.reader.text
         if text:
             self.app.copy_to_clipboard(text)
             self.notify(f"{len(text):,} characters copied.", markup=False)

@@ -1,0 +1,117 @@
+"""The lower half of Inspect: tabs over one reader, and a line about the document at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from bright_inspect.presentation.cells import Span
+from bright_inspect.presentation.queries import Comparison
+from bright_inspect.presentation.reading import (
+    Reading,
+    document_line,
+    document_reading,
+    golds_reading,
+    query_reading,
+    reasoning_reading,
+)
+from bright_inspect.store.query_view import QueryView
+from bright_inspect.tui.strips import cell_width
+from bright_inspect.tui.widgets.line import CellLine
+from bright_inspect.tui.widgets.reader import TextReader
+
+TABS = ("Document", "Query", "Reasoning", "Gold")
+_SEPARATOR = Span(" │ ", "dim")
+
+
+class ReadingPane(Vertical):
+    """Shows one tab of what there is to read about a query."""
+
+    class TabClicked(Message):
+        """The user clicked a tab's title."""
+
+        def __init__(self, tab: str) -> None:
+            super().__init__()
+            self.tab = tab
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name for it)
+        super().__init__(id=id)
+        self._tab = TABS[0]
+
+    def compose(self) -> ComposeResult:
+        yield CellLine(id="tabs")
+        yield CellLine(id="document-line", elide="middle")
+        yield TextReader(id="reader")
+
+    @property
+    def tab(self) -> str:
+        """The tab that is shown, one of TABS."""
+        return self._tab
+
+    @property
+    def reader(self) -> TextReader:
+        return self.query_one(TextReader)
+
+    def choose_tab(self, tab: str) -> None:
+        """Make a tab the one that ``show`` shows."""
+        self._tab = tab
+
+    def next_tab(self, step: int) -> None:
+        """Choose the tab so many further, round and round."""
+        self._tab = TABS[(TABS.index(self._tab) + step) % len(TABS)]
+
+    def show(self, view: QueryView, compared: Comparison, texts: Mapping[str, str], doc_id: str | None) -> bool:
+        """Show the chosen tab; False if the document's text is not among ``texts`` and has to be asked for."""
+        self._show_tabs(len(view.golds))
+        text = texts.get(doc_id) if doc_id else None
+        name, facts = document_line(view, compared, doc_id, text) if doc_id else ((), ())
+        self.query_one("#document-line", CellLine).set_cells(name, facts)
+        if self._tab == "Query":
+            self.read(query_reading(view))
+        elif self._tab == "Reasoning":
+            self.read(reasoning_reading(view))
+        elif self._tab == "Gold":
+            self.read(golds_reading(view, compared, texts, doc_id))
+        elif text is not None:
+            self.read(document_reading(view, text))
+        elif doc_id is None:
+            self.read(Reading(""), "no document: no run has a list for this query")
+        else:
+            return False
+        return True
+
+    def read(self, reading: Reading, empty: str = "the text is empty") -> None:
+        """Show a reading; ``empty`` stands in for one without text."""
+        reader = self.reader
+        reader.empty_message = empty
+        reader.set_text(reading.text, spans=reading.spans, scroll_to=reading.scroll_to)
+        if reading.at_top and reading.scroll_to is not None:
+            reader.scroll_to_offset(reading.scroll_to)
+
+    def _titles(self, golds: int) -> list[str]:
+        return [f"{tab} {golds}" if tab == "Gold" else tab for tab in TABS]
+
+    def _show_tabs(self, golds: int) -> None:
+        self._golds = golds
+        cells: list[Span] = []
+        for tab, title in zip(TABS, self._titles(golds), strict=True):
+            cells += [_SEPARATOR] if cells else []
+            cells.append(Span(title, "accent" if tab == self._tab else "dim"))
+        self.query_one("#tabs", CellLine).set_cells(tuple(cells), (Span("← → tabs · d full", "dim"),))
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a tab's title chooses it."""
+        line = self.query_one("#tabs", CellLine)
+        offset = event.get_content_offset(line)
+        if event.widget is not line or offset is None:
+            return
+        end = 0
+        for tab, title in zip(TABS, self._titles(self._golds), strict=True):
+            start, end = end, end + len(title)
+            if start <= offset.x < end:
+                self.post_message(self.TabClicked(tab))
+            end += cell_width((_SEPARATOR,))
