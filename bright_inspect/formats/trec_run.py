@@ -184,9 +184,9 @@ def _unreadable(cursor: Cursor, path: Path, lines: str) -> UnreadableInput:
     expected = "A TREC run has 6 columns: query_id Q0 doc_id rank score tag."
     if state == "columns":
         found = f"{path}: no usable line; lines have {columns} columns"
-        return UnreadableInput(f"{found}{_missing_column(line, columns)}: {_shown(line)}", expected)
+        return UnreadableInput(f'{found}{_missing_column(line, columns)}: "{_shown(line)}".', expected)
     problem = {"rank": "the rank is not a number", "nan": "every score is NaN", "score": "no score is a number"}[state]
-    return UnreadableInput(f"{path}: no usable line, {problem}: {_shown(line)}", expected)
+    return UnreadableInput(f'{path}: no usable line, {problem}: "{_shown(line)}".', expected)
 
 
 def _missing_column(line: str, columns: int) -> str:

@@ -96,6 +96,17 @@ def display_keys(keys: str) -> str:
     return " ".join(_DISPLAY.get(key, key) for key in keys.split(","))
 
 
+def markdown_table() -> str:
+    """The keys as README.md shows them."""
+    lines = ["| where | key | what it does | id |", "|---|---|---|---|"]
+    for scope, title in SCOPE_TITLES.items():
+        for key in KEYS:
+            if key.scope == scope:
+                shown = " ".join(f"`{each}`" for each in display_keys(key.keys).split(" "))
+                lines.append(f"| {title} | {shown} | {key.help} | {key.id} |")
+    return "\n".join(lines)
+
+
 def bindings(*scopes: Scope) -> list[BindingType]:
     """Textual's bindings of these scopes, in the order of the table."""
     return [

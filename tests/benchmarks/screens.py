@@ -86,7 +86,9 @@ async def settled(app: BrightInspect) -> None:
     while True:
         last = FrameDriver.frame_felt
         await asyncio.sleep(0.08)
-        if last == FrameDriver.frame_felt and not any(app.runner.busy(lane) for lane in ("open", "query", "text", "ahead")):
+        if last == FrameDriver.frame_felt and not any(
+            app.runner.busy(lane) for lane in ("open", "query", "text", "ahead")
+        ):
             return
 
 
