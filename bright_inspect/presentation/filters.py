@@ -51,11 +51,17 @@ def parse_filter(text: str, run: int, baseline: int) -> RowFilter:
     Raises:
         UsageError: a term that looks like a comparison is not one.
     """
+    return RowFilter(text.strip(), tuple(_predicate(word, run, baseline) for word in _words(text)))
+
+
+def _words(text: str) -> list[str]:
+    """Split at blanks; double quotes keep words together. Apostrophes and backslashes are letters here."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.quotes, lexer.escape, lexer.commenters = True, '"', "", ""
     try:
-        words = shlex.split(text, posix=True)
+        return list(lexer)
     except ValueError:  # An unclosed quote while typing: take the words as they are.
-        words = text.split()
-    return RowFilter(text.strip(), tuple(_predicate(word, run, baseline) for word in words))
+        return text.split()
 
 
 def _predicate(word: str, run: int, baseline: int) -> Predicate:
@@ -81,7 +87,8 @@ def _comparison(
             return row.golds
         if name == "rank(gold)":
             best = row.best_gold_ranks[run]
-            return float("inf") if best is None else best
+            # A gold that is not listed is beyond every rank; without a gold, or off the run's tasks, there is none.
+            return best or (None if row.values[run] is None or not row.golds else float("inf"))
         fraction = {"run": row.values[run], "base": row.values[baseline], "delta": row_delta(row, run, baseline)}[name]
         # To the tenth, as on screen: delta=0 finds what reads 0.0.
         return None if fraction is None else round(100 * fraction, 1)

@@ -113,9 +113,8 @@ async def measure_keys(request: OpenRequest) -> dict[str, tuple[list[float], flo
     app.animation_level = "none"
     found: dict[str, tuple[list[float], float]] = {}
     async with app.run_test(headless=False, size=SIZE):
-        while not isinstance(app.screen, QueriesScreen):
-            await asyncio.sleep(0.05)
         await settled(app)
+        assert isinstance(app.screen, QueriesScreen), app.return_value
         await timed(app, press(app, "down"))
 
         async def measure(name: str, keys: list[str], limit: float = KEY_LIMIT_MS) -> None:

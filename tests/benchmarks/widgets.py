@@ -25,6 +25,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from rich.text import Text
 from textual.app import App, ComposeResult
@@ -120,7 +121,7 @@ async def timed(pilot: Pilot[None], cause: Callable[[], None]) -> Timing:
     return Timing((FrameDriver.frame_felt - felt) * 1e3, (FrameDriver.frame_work - work) * 1e3)
 
 
-def press(app: App[None], key: str, character: str | None = None) -> Callable[[], None]:
+def press(app: App[Any], key: str, character: str | None = None) -> Callable[[], None]:
     """Hand the app a key as its driver does."""
 
     def send() -> None:

@@ -1,0 +1,113 @@
+"""Makers of the values that presentation turns into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bright_inspect.domain.measures import Measure, parse_measure
+from bright_inspect.domain.names import RunName
+from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking
+from bright_inspect.evaluation.query_rows import QueryRow
+from bright_inspect.evaluation.scores import TaskScores
+from bright_inspect.presentation.cells import Cell
+from bright_inspect.presentation.queries import Comparison
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.query_view import QueryView
+from bright_inspect.store.session import Run
+
+BIOLOGY: TaskKey = ("bright", "biology")
+PONY: TaskKey = ("bright", "pony")
+
+
+def text_of(cell: Cell) -> str:
+    return "".join(span.text for span in cell)
+
+
+def styles_of(cell: Cell) -> set[str]:
+    return {span.style for span in cell if span.text.strip()}
+
+
+def make_run(run_id: int, name: str) -> Run:
+    """A run without files; the name may be ``system@variant``."""
+    system, _, variant = name.partition("@")
+    return Run(run_id, RunName(system, variant or None), ())
+
+
+def make_compared(*names: str, run: int = 0, baseline: int | None = None, measure: str = "nDCG@10") -> Comparison:
+    """A comparison of runs with these names; the last is the baseline."""
+    runs = tuple(make_run(run_id, name) for run_id, name in enumerate(names))
+    return Comparison(runs, runs[run], runs[-1 if baseline is None else baseline], parse_measure(measure))
+
+
+def make_row(
+    query_id: str,
+    *values: float | None,
+    text: str = "",
+    golds: int = 1,
+    depths: Sequence[int] | None = None,
+    ranks: Sequence[int | None] | None = None,
+    task: TaskKey = BIOLOGY,
+    position: int = 0,
+) -> QueryRow:
+    """A query and its runs' values, each with a list of 100 unless said otherwise."""
+    return QueryRow(
+        QueryKey(*task, query_id),
+        position,
+        text,
+        golds,
+        values,
+        tuple(depths) if depths is not None else (100,) * len(values),
+        tuple(ranks) if ranks is not None else (None,) * len(values),
+    )
+
+
+def make_ranking(run_id: int, *doc_ids: str, scores: Sequence[float] = (), excluded: Sequence[str] = ()) -> Ranking:
+    """A list in this order; excluded documents have no rank."""
+    docs: list[RankedDoc] = []
+    rank = 0
+    for index, doc_id in enumerate(doc_ids):
+        rank += doc_id not in excluded
+        score = scores[index] if scores else float(len(doc_ids) - index)
+        docs.append(RankedDoc(None if doc_id in excluded else rank, index + 1, doc_id, score, None))
+    return Ranking(run_id, QueryKey(*BIOLOGY, "1"), tuple(docs), rank)
+
+
+def make_view(
+    *rankings: Ranking | None,
+    judged: Mapping[str, int] | None = None,
+    siblings: Sequence[str] = (),
+    deep: Sequence[Mapping[str, int]] = (),
+    text: str | None = "a question",
+    reasoning: str | None = None,
+    gold_answer: str | None = None,
+    variants: Sequence[tuple[str, str]] = (),
+    pages_known: bool = True,
+) -> QueryView:
+    """A query's view; ``deep`` adds ranks of judged documents that the shown lists do not hold."""
+    judged = judged or {}
+    ranks: list[dict[str, int | None]] = [
+        {doc.doc_id: doc.rank for doc in ranking.docs if doc.doc_id in judged} if ranking else {}
+        for ranking in rankings
+    ]
+    for found, more in zip(ranks, deep, strict=False):
+        found.update(more)
+    return QueryView(
+        QueryKey(*BIOLOGY, "1"),
+        text,
+        reasoning,
+        gold_answer,
+        tuple(variants),
+        tuple(Judgment(doc_id, relevance) for doc_id, relevance in judged.items()),
+        rankings,
+        tuple(ranks),
+        frozenset(siblings),
+        pages_known,
+        0,
+    )
+
+
+def make_scores(
+    run: Run, task: TaskKey, values: Mapping[str, float], unanswered: Sequence[str] = (), measure: Measure | None = None
+) -> TaskScores:
+    answered = frozenset(values) - frozenset(unanswered)
+    return TaskScores(run, task, measure or parse_measure("nDCG@10"), dict(values), answered)
