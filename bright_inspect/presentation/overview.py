@@ -15,6 +15,8 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.session import Run, differs
 
 MEAN_ROW = "mean"
+#: A value, its Δ and on how many tasks: `` 54.1 +26.9 (2)``.
+_VALUE_AND_DELTA = 15
 
 
 def task_title(key: TaskKey, datasets: int) -> str:
@@ -24,14 +26,19 @@ def task_title(key: TaskKey, datasets: int) -> str:
 
 def overview_columns(compared: Comparison, width: int) -> list[Column]:
     """Task, n, one column a run with its value and Δ, and the golds' fate in the compared run where there is room."""
-    widest = 16 if width < 100 else max(16, min(24, (width - 66) // len(compared.runs)))
+    task_width = 14 if width < 100 else 20
+    others = max(1, len(compared.runs) - 1)
+    baseline_width = 10 if width < 100 else max(10, min(16, len(compared.baseline.label) + 1))
+    room = width - task_width - baseline_width - len(compared.runs) - 12
     columns = [
-        Column("task", (Span("task", "dim"),), 14 if width < 100 else 20, flex=1),
+        Column("task", (Span("task", "dim"),), task_width, flex=1),
         Column("n", (Span("n", "dim"),), 5, align="right"),
     ]
     for run in compared.runs:
-        run_width = max(14, min(widest, len(run.label) + 1))
-        columns.append(Column(f"run{run.run_id}", (Span(run.label, compared.style(run)),), run_width, elide="middle"))
+        name = (Span(run.label, compared.style(run)),)
+        needed = min(max(_VALUE_AND_DELTA, len(run.label) + 1), 24)
+        run_width = baseline_width if run is compared.baseline else min(needed, max(_VALUE_AND_DELTA, room // others))
+        columns.append(Column(f"run{run.run_id}", name, run_width, elide="middle"))
     if width - sum(column.width + 1 for column in columns) >= 36:
         title = (
             Span("gold of ", "dim"), Span(compared.run.label, compared.style(compared.run)),
@@ -73,7 +80,7 @@ def _value_cell(run: Run, score: TaskScores | None, base: TaskScores | None, com
     spans = [Span(percent(score.mean).rjust(5))]
     if compared.paired and run is not compared.baseline and base is not None:
         delta = score.mean - base.mean
-        spans.append(Span(signed_percent(delta).rjust(7), delta_style(delta)))
+        spans.append(Span(signed_percent(delta).rjust(6), delta_style(delta)))
     if len(score.answered & score.per_query.keys()) < len(score.per_query):
         spans.append(Span(" !", "warning"))
     return tuple(spans)
@@ -102,9 +109,9 @@ def _mean_row(
             delta = sum(
                 scores[run.run_id, key].mean - scores[compared.baseline.run_id, key].mean for key in common
             ) / len(common)
-            spans.append(Span(signed_percent(delta).rjust(7), delta_style(delta)))
+            spans.append(Span(signed_percent(delta).rjust(6), delta_style(delta)))
         if len(own) < len(tasks):
-            spans.append(Span(f" of {len(own)}", "warning"))
+            spans.append(Span(f" ({len(own)})", "warning"))
         cells.append(tuple(spans))
     if columns[-1].key == "fate":
         cells.append(())
@@ -127,11 +134,12 @@ def overview_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], Ta
     if others:
         also = "also " if any("system" in what for what in differing.values()) else ""
         verb = also + ("differ" if len(others) > 1 else "differs")
-        notes.append((Span(f"{' and '.join(others)} {verb} from {compared.baseline.label} in variant", "warning"),))
+        names = ", ".join(others)
+        notes.append((Span(f"{names} {verb} from {compared.baseline.label} in variant", "warning"),))
     covered = {run.run_id: {task for run_id, task in scores if run_id == run.run_id} for run in compared.runs}
     base_tasks = covered[compared.baseline.run_id]
     if any(covered[run.run_id] != base_tasks for run in compared.runs):
-        text = f"Δ of means over the tasks a run shares with {compared.baseline.label} only"
+        text = f"Δ of means: over the tasks shared with {compared.baseline.label} · (n): the mean of n tasks only"
         notes.append((Span(text, "dim"),))
     if any(len(s.answered & s.per_query.keys()) < len(s.per_query) for s in scores.values()):
         notes.append((Span("! some queries of the task have no list in the run; they count as 0", "warning"),))
