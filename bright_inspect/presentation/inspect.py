@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 
 from bright_inspect.domain.rankings import RankedDoc, Ranking
@@ -14,6 +15,7 @@ from bright_inspect.store.session import Run
 
 #: The marks of a document, as the help explains them.
 MARKS = {"gold": "★", "judged": "○", "unjudged": "·", "sibling": "≡", "excluded": "✗"}
+_SCORE_WIDTH = 7
 
 
 def mark_of(view: QueryView, doc_id: str, excluded: bool = False) -> Span:
@@ -46,7 +48,7 @@ def ranking_columns(paired: bool, width: int) -> list[Column]:
         Column("mark", (), 2),
         Column("rank", (Span("rank", "dim"),), 5, align="right"),
         Column("id", (Span("document", "dim"),), 12, flex=1, elide="middle"),
-        Column("score", (Span("score", "dim"),), 7, align="right"),
+        Column("score", (Span("score", "dim"),), _SCORE_WIDTH, align="right"),
     ]
     return [*columns, Column("move", (Span("move", "dim"),), 7, align="right")] if paired and width >= 36 else columns
 
@@ -88,12 +90,13 @@ def tie_brackets(docs: Sequence[RankedDoc]) -> list[str]:
 
 
 def _score_format(docs: Sequence[RankedDoc]) -> Callable[[float], str]:
-    largest = max((abs(doc.score) for doc in docs), default=0.0)
-    if all(doc.score == int(doc.score) for doc in docs if abs(doc.score) < 1e15) and largest < 1e7:
-        return lambda score: str(int(score)) if abs(score) < 1e15 else f"{score:g}"
+    """The same decimals for every score of a list, as many as its column has room for."""
+    finite = [doc.score for doc in docs if math.isfinite(doc.score)]
+    largest = max(map(abs, finite), default=0.0)
     if largest >= 1e6:
-        return lambda score: f"{score:.1e}"
-    decimals = 1 if largest >= 1000 else 2 if largest >= 10 else 3
+        return lambda score: text if len(text := f"{score:.1e}") <= _SCORE_WIDTH else f"{score:.0e}"
+    whole = all(score == int(score) for score in finite)
+    decimals = 0 if whole or largest >= 1e4 else 1 if largest >= 1000 else 2 if largest >= 10 else 3
     return lambda score: f"{score:.{decimals}f}"
 
 

@@ -26,13 +26,13 @@ def task_title(key: TaskKey, datasets: int) -> str:
 
 def overview_columns(compared: Comparison, width: int) -> list[Column]:
     """Task, n, one column a run with its value and Δ, and the golds' fate in the compared run where there is room."""
-    task_width = 14 if width < 100 else 20
+    task_width, n_width = (13, 4) if width < 100 else (20, 5)
     others = max(1, len(compared.runs) - 1)
     baseline_width = 10 if width < 100 else max(10, min(16, len(compared.baseline.label) + 1))
     room = width - task_width - baseline_width - len(compared.runs) - 12
     columns = [
         Column("task", (Span("task", "dim"),), task_width, flex=1),
-        Column("n", (Span("n", "dim"),), 5, align="right"),
+        Column("n", (Span("n", "dim"),), n_width, align="right"),
     ]
     for run in compared.runs:
         name = (Span(run.label, compared.style(run)),)
@@ -80,7 +80,7 @@ def _value_cell(run: Run, score: TaskScores | None, base: TaskScores | None, com
     spans = [Span(percent(score.mean).rjust(5))]
     if compared.paired and run is not compared.baseline and base is not None:
         delta = score.mean - base.mean
-        spans.append(Span(signed_percent(delta).rjust(6), delta_style(delta)))
+        spans.append(Span(f" {signed_percent(delta):>5}", delta_style(delta)))
     if len(score.answered & score.per_query.keys()) < len(score.per_query):
         spans.append(Span(" !", "warning"))
     return tuple(spans)
@@ -109,7 +109,7 @@ def _mean_row(
             delta = sum(
                 scores[run.run_id, key].mean - scores[compared.baseline.run_id, key].mean for key in common
             ) / len(common)
-            spans.append(Span(signed_percent(delta).rjust(6), delta_style(delta)))
+            spans.append(Span(f" {signed_percent(delta):>5}", delta_style(delta)))
         if len(own) < len(tasks):
             spans.append(Span(f" ({len(own)})", "warning"))
         cells.append(tuple(spans))

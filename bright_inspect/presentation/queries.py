@@ -69,7 +69,7 @@ def best_rank_text(row: QueryRow, run: int) -> str:
 def query_columns(
     rows: Sequence[QueryRow], compared: Comparison, width: int, by: SortKey, descending: bool, tasks: int
 ) -> list[Column]:
-    """The columns that fit in ``width`` cells: on a narrow screen the bar goes first, then the best ranks."""
+    """The columns that fit in ``width`` cells: where there is no room the bar goes first, then best ranks and golds."""
     longest_id = max((len(row.key.query_id) for row in rows), default=2)
     longest_task = max((len(row.key.task) for row in rows), default=4)
     arrow = " ▼" if descending else " ▲"
@@ -95,6 +95,10 @@ def query_columns(
     if width >= 90:
         ranks = max(9 * len(compared.runs) - 3, 14)
         columns.append(Column("rank", title("best gold rank", "rank"), ranks, align="right"))
+    for optional in ("bar", "rank", "gold"):
+        # The table has a gap after each column but the last, a column of padding at either side, and a scrollbar.
+        if sum(column.width + 1 for column in columns) - 1 > width - 3:
+            columns = [column for column in columns if column.key != optional]
     return columns
 
 
@@ -116,8 +120,9 @@ def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) ->
         elif column.key == "gold":
             cells.append((Span(str(row.golds) if row.golds else "–", "" if row.golds else "dim"),))
         elif column.key == "rank":
-            texts = " | ".join(best_rank_text(row, run.run_id).rjust(5) for run in compared.runs)
-            cells.append((Span(texts.strip(), "dim" if ">" in texts and not any(c.isdigit() for c in texts) else ""),))
+            texts = [best_rank_text(row, run.run_id) for run in compared.runs]
+            found = any(text.isdigit() for text in texts)
+            cells.append((Span(" | ".join(text.rjust(5) for text in texts).strip(), "" if found else "dim"),))
         else:
             run_id = int(column.key.removeprefix("run"))
             answered = row.depths[run_id] > 0

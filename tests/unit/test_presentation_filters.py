@@ -76,7 +76,14 @@ def test_golds_that_are_not_listed_are_beyond_every_rank() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("it's thin", ["37"]), ("it's", ["37"]), ("isn't it's", ["37"]), (r"\frac{a}", ["9a"]), ('"unfinished', []), ('"the temp', [])],
+    [
+        ("it's thin", ["37"]),
+        ("it's", ["37"]),
+        ("isn't it's", ["37"]),
+        (r"\frac{a}", ["9a"]),
+        ('"unfinished', []),
+        ('"the temp', []),
+    ],
 )
 def test_apostrophes_and_backslashes_are_letters(text: str, expected: list[str]) -> None:
     assert matching(text) == expected

@@ -41,6 +41,7 @@ class ReadingPane(Vertical):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name for it)
         super().__init__(id=id)
         self._tab = TABS[0]
+        self._golds = 0
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="tabs")

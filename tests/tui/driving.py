@@ -1,0 +1,159 @@
+"""Driving the program without a terminal: opening runs, waiting until it is done, and reading what it shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input, OptionList
+
+from bright_inspect.demo import demo_runs
+from bright_inspect.errors import BrightInspectError
+from bright_inspect.store.request import OpenRequest
+from bright_inspect.tui.app import BrightInspect, make_app
+from bright_inspect.tui.screens.inspect import InspectScreen
+from bright_inspect.tui.screens.queries import QueriesScreen
+from bright_inspect.tui.widgets.line import CellLine
+from bright_inspect.tui.widgets.reader import TextReader
+from bright_inspect.tui.widgets.table import LineTable
+
+AppPilot = Pilot[BrightInspectError]
+AnyScreen = TypeVar("AnyScreen", bound=Screen[object])
+
+WIDE = (120, 34)
+NARROW = (80, 24)
+_SECONDS = 60.0
+
+
+def app_of(
+    *runs: str | Path,
+    data: Path | None = None,
+    dataset: str | None = None,
+    task: str | None = None,
+    keys: Mapping[str, str] | None = None,
+) -> BrightInspect:
+    """The program over these arguments; nothing moves by itself."""
+    app = make_app(OpenRequest(tuple(map(str, runs)), data, dataset, task), dict(keys or {}))
+    app.animation_level = "none"
+    return app
+
+
+def demo_app(keys: Mapping[str, str] | None = None) -> BrightInspect:
+    """The program over the demo, as ``bright-inspect demo`` opens it."""
+    return app_of(*demo_runs(), dataset="demo", keys=keys)
+
+
+async def settle(pilot: AppPilot) -> None:
+    """Wait until no work is under way, no message waits, and everything is painted; or the program has ended."""
+    app = pilot.app
+    assert isinstance(app, BrightInspect)
+    deadline = time.monotonic() + _SECONDS
+    while time.monotonic() < deadline:
+        await pilot.pause()
+        if app.return_code is not None:
+            return
+        if app.has_desk and app.runner.idle:
+            # What the last result brought may have started more.
+            await pilot.pause()
+            if app.runner.idle:
+                return
+    raise AssertionError(f"not settled in {_SECONDS:.0f} s: {type(app.screen).__name__}")
+
+
+async def ended(pilot: AppPilot) -> BrightInspect:
+    """Wait until the program has ended."""
+    app = pilot.app
+    assert isinstance(app, BrightInspect)
+    deadline = time.monotonic() + _SECONDS
+    while app.return_code is None and time.monotonic() < deadline:
+        await pilot.pause()
+    assert app.return_code is not None
+    return app
+
+
+@asynccontextmanager
+async def driven(app: BrightInspect, size: tuple[int, int] = WIDE) -> AsyncIterator[AppPilot]:
+    """The program running without a terminal, opened and settled."""
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settle(pilot)
+        yield pilot
+
+
+async def press(pilot: AppPilot, *keys: str) -> None:
+    """Press keys, each once the one before has had its effect."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+def screen_of(pilot: AppPilot, kind: type[AnyScreen]) -> AnyScreen:
+    """The present screen, which must be one of this kind."""
+    screen = pilot.app.screen
+    assert isinstance(screen, kind), f"{type(screen).__name__} is shown"
+    return screen
+
+
+def queries(pilot: AppPilot) -> QueriesScreen:
+    return screen_of(pilot, QueriesScreen)
+
+
+def inspect(pilot: AppPilot) -> InspectScreen:
+    return screen_of(pilot, InspectScreen)
+
+
+def line(pilot: AppPilot, selector: str) -> str:
+    """What a line says, without styles."""
+    return pilot.app.screen.query_one(selector, CellLine).text
+
+
+def table_of(pilot: AppPilot) -> LineTable:
+    """The screen's table: the only one, or that with the cursor."""
+    focused = pilot.app.focused
+    return focused if isinstance(focused, LineTable) else pilot.app.screen.query_one(LineTable)
+
+
+def reader_of(pilot: AppPilot) -> TextReader:
+    return pilot.app.screen.query_one(TextReader)
+
+
+def query_ids(pilot: AppPilot) -> list[str]:
+    """The ids of the Queries screen's rows, in order."""
+    return [row.key.query_id for row in queries(pilot).shown]
+
+
+def shown(pilot: AppPilot) -> str:
+    """The text of everything the present screen draws, widget by widget, line by line."""
+    lines: list[str] = []
+    for widget in pilot.app.screen.query("CellLine, LineTable, TextReader"):
+        if isinstance(widget, CellLine | LineTable | TextReader) and widget.size and _displayed(widget):
+            lines += [widget.render_line(y).text.rstrip() for y in range(widget.size.height)]
+    return "\n".join(lines)
+
+
+def _displayed(widget: CellLine | LineTable | TextReader) -> bool:
+    return all(getattr(each, "display", True) for each in widget.ancestors_with_self)
+
+
+def messages(pilot: AppPilot) -> list[str]:
+    """The notifications so far."""
+    app = pilot.app
+    assert isinstance(app, BrightInspect)
+    return [notification.message for notification in app._notifications]
+
+
+async def type_text(pilot: AppPilot, text: str) -> None:
+    """Type into the focused line, as if pasted."""
+    focused = pilot.app.focused
+    assert isinstance(focused, Input)
+    focused.insert_text_at_cursor(text)
+    await settle(pilot)
+
+
+def option_names(pilot: AppPilot) -> Sequence[str]:
+    options = pilot.app.screen.query_one(OptionList)
+    return [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
