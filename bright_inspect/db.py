@@ -77,6 +77,19 @@ def any_row_order(cursor: Cursor) -> Iterator[None]:
         cursor.execute("SET preserve_insertion_order = true")
 
 
+@contextlib.contextmanager
+def transaction(cursor: Cursor) -> Iterator[None]:
+    """All of the block's statements, or, if it raises, none of them."""
+    cursor.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(DatabaseError):  # DuckDB may have rolled back already
+            cursor.execute("ROLLBACK")
+        raise
+    cursor.execute("COMMIT")
+
+
 def text_literal(text: str) -> str:
     """A SQL string literal."""
     return "'" + text.replace("'", "''") + "'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -32,12 +33,13 @@ class RankedDoc:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One query's list from one run, best first. ``depth`` is how many documents the run returned in all, which may
-    be more than ``docs`` holds."""
+    """One query's list from one run, best first. ``docs`` holds the top of it; ``ranks`` the rank of every document of
+    the list (None = excluded), and ``depth`` how many documents the run returned, excluded ones aside."""
 
     run_id: int
     query: QueryKey
     docs: tuple[RankedDoc, ...]
+    ranks: Mapping[str, int | None]
     depth: int
 
 

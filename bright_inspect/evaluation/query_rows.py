@@ -38,10 +38,13 @@ def query_rows(session: Session, cursor: Cursor, scores: Sequence[TaskScores]) -
     answers = {
         (run_id, dataset, task, query_id): (depth, best)
         for run_id, dataset, task, query_id, depth, best in cursor.execute("""
-            SELECT q.run_id, q.dataset, q.task, q.query_id, any_value(q.depth),
-                   min(j.rank) FILTER (j.relevance > 0)
-            FROM run_queries q LEFT JOIN judged j USING (run_id, dataset, task, query_id)
-            GROUP BY ALL
+            WITH best AS (SELECT run_id, dataset, task, query_id, min(rank) AS rank
+                          FROM judged WHERE relevance > 0 GROUP BY ALL),
+                 removed AS (SELECT run_id, dataset, task, query_id, count(*) AS documents
+                             FROM excluded_hits GROUP BY ALL)
+            SELECT q.run_id, q.dataset, q.task, q.query_id, q.depth - coalesce(removed.documents, 0), best.rank
+            FROM run_queries q LEFT JOIN best USING (run_id, dataset, task, query_id)
+            LEFT JOIN removed USING (run_id, dataset, task, query_id)
         """).fetchall()
     }
     found = cursor.execute("""
@@ -58,12 +61,12 @@ def query_rows(session: Session, cursor: Cursor, scores: Sequence[TaskScores]) -
         ORDER BY w.dataset, w.task, q.position, w.query_id
     """).fetchall()
     rows = []
-    for number, (dataset, task, query_id, golds, position, text) in enumerate(found):
+    for number, (dataset, task, query_id, golds, _, text) in enumerate(found):
         keys = [(run.run_id, dataset, task, query_id) for run in session.runs]
         rows.append(
             QueryRow(
                 QueryKey(dataset, task, query_id),
-                number if position is None else position,
+                number,
                 text,
                 golds,
                 tuple(values.get(key) for key in keys),

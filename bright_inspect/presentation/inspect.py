@@ -35,11 +35,10 @@ def rank_text(view: QueryView, run_id: int, doc_id: str) -> str:
     ranking = view.rankings[run_id]
     if ranking is None:
         return "–"
-    for doc in ranking.docs:
-        if doc.doc_id == doc_id:
-            return "excl." if doc.excluded else str(doc.rank)
-    rank = view.gold_ranks[run_id].get(doc_id)
-    return f">{ranking.depth}" if rank is None else str(rank)
+    if doc_id not in ranking.ranks:
+        return f">{ranking.depth}"
+    rank = ranking.ranks[doc_id]
+    return "excl." if rank is None else str(rank)
 
 
 def ranking_columns(paired: bool, width: int) -> list[Column]:
@@ -53,29 +52,31 @@ def ranking_columns(paired: bool, width: int) -> list[Column]:
     return [*columns, Column("move", (Span("move", "dim"),), 7, align="right")] if paired and width >= 36 else columns
 
 
-def ranking_rows(
-    view: QueryView, ranking: Ranking, baseline: Ranking | None, columns: Sequence[Column]
-) -> list[TableRow]:
-    """One row per document of a ranking; moves are against ``baseline``."""
-    with_move = any(column.key == "move" for column in columns)
-    before = {doc.doc_id: doc.rank for doc in baseline.docs} if baseline else {}
-    brackets = tie_brackets(ranking.docs)
-    score_text = _score_format(ranking.docs)
-    golds = {judgment.doc_id for judgment in view.golds}
-    rows = []
-    for doc, bracket in zip(ranking.docs, brackets, strict=True):
-        style = "struck" if doc.excluded else "gold" if doc.doc_id in golds else ""
-        rank = "" if doc.rank is None else str(doc.rank)
+class RankingRows(Sequence[TableRow]):
+    """One row per document of a ranking, made when it is looked at; moves are against ``baseline``."""
+
+    def __init__(self, view: QueryView, ranking: Ranking, baseline: Ranking | None, columns: Sequence[Column]) -> None:
+        self._view, self._ranking, self._baseline = view, ranking, baseline
+        self._with_move = any(column.key == "move" for column in columns)
+        self._brackets = tie_brackets(ranking.docs)
+        self._score_text = _score_format(ranking.docs)
+        self._golds = {judgment.doc_id for judgment in view.golds}
+
+    def __len__(self) -> int:
+        return len(self._ranking.docs)
+
+    def __getitem__(self, index: int) -> TableRow:  # type: ignore[override]
+        doc = self._ranking.docs[index]
+        style = "struck" if doc.excluded else "gold" if doc.doc_id in self._golds else ""
         cells: list[Cell] = [
-            (mark_of(view, doc.doc_id, doc.excluded),),
-            (Span(rank, style), Span(bracket or " ", "warning")),
+            (mark_of(self._view, doc.doc_id, doc.excluded),),
+            (Span("" if doc.rank is None else str(doc.rank), style), Span(self._brackets[index] or " ", "warning")),
             (Span(doc.doc_id, style),),
-            (Span(score_text(doc.score), "dim"),),
+            (Span(self._score_text(doc.score), "dim"),),
         ]
-        if with_move:
-            cells.append(_move(doc, before, baseline))
-        rows.append(TableRow(doc.doc_id, tuple(cells)))
-    return rows
+        if self._with_move:
+            cells.append(_move(doc, self._baseline))
+        return TableRow(doc.doc_id, tuple(cells))
 
 
 def tie_brackets(docs: Sequence[RankedDoc]) -> list[str]:
@@ -100,10 +101,10 @@ def _score_format(docs: Sequence[RankedDoc]) -> Callable[[float], str]:
     return lambda score: f"{score:.{decimals}f}"
 
 
-def _move(doc: RankedDoc, before: dict[str, int | None], baseline: Ranking | None) -> Cell:
+def _move(doc: RankedDoc, baseline: Ranking | None) -> Cell:
     if baseline is None or doc.rank is None:
-        return (Span("", "dim"),)
-    rank = before.get(doc.doc_id)
+        return ()
+    rank = baseline.ranks.get(doc.doc_id)
     if rank is None:
         return (Span(f"▲ >{baseline.depth}", "dim"),)
     if rank == doc.rank:
@@ -135,7 +136,7 @@ def gold_ranks_text(view: QueryView, run: Run, most: int = 5) -> str:
     ranking = view.rankings[run.run_id]
     if ranking is None:
         return "no list"
-    found = sorted(rank for gold in view.golds if (rank := view.gold_ranks[run.run_id].get(gold.doc_id)) is not None)
+    found = sorted(rank for gold in view.golds if (rank := view.rank_in(run.run_id, gold.doc_id)) is not None)
     missing = len(view.golds) - len(found)
     texts = [str(rank) for rank in found[:most]] + (["…"] if len(found) > most else [])
     if missing:
@@ -157,30 +158,28 @@ def merged_columns(compared: Comparison) -> list[Column]:
 
 def merged_rows(view: QueryView, compared: Comparison, top: int) -> list[TableRow]:
     """One row for every document of any run's top ``top``, and for every gold; best rank in any run first."""
-    ranks: list[dict[str, RankedDoc]] = [
-        {doc.doc_id: doc for doc in ranking.docs} if ranking else {} for ranking in view.rankings
-    ]
     best: dict[str, float] = {}
-    for docs in ranks:
-        for doc in docs.values():
+    listed: dict[str, dict[int, RankedDoc]] = {}
+    for ranking in view.rankings:
+        for doc in ranking.docs if ranking else ():
             if doc.raw_rank <= top:
                 best[doc.doc_id] = min(best.get(doc.doc_id, float("inf")), doc.raw_rank)
+            listed.setdefault(doc.doc_id, {})[ranking.run_id if ranking else 0] = doc
     for gold in view.golds:
-        listed = [rank for found in view.gold_ranks if (rank := found.get(gold.doc_id)) is not None]
-        best.setdefault(gold.doc_id, min(listed, default=float("inf")))
+        ranks = [rank for run in compared.runs if (rank := view.rank_in(run.run_id, gold.doc_id)) is not None]
+        best.setdefault(gold.doc_id, min(ranks, default=float("inf")))
     golds = {judgment.doc_id for judgment in view.golds}
     baseline = view.rankings[compared.baseline.run_id]
-    before = {doc.doc_id: doc.rank for doc in baseline.docs} if baseline else {}
     rows = []
     for doc_id in sorted(best, key=lambda doc_id: (best[doc_id], doc_id)):
-        excluded = any(doc_id in docs and docs[doc_id].excluded for docs in ranks)
+        excluded = any(doc.excluded for doc in listed.get(doc_id, {}).values())
         cells: list[Cell] = [(mark_of(view, doc_id, excluded),)]
         for run in compared.runs:
             text = rank_text(view, run.run_id, doc_id)
             cells.append((Span(text, "dim" if text.startswith((">", "–")) else ""),))
         if compared.paired:
-            ours = ranks[compared.run.run_id].get(doc_id)
-            cells.append(_move(ours, before, baseline) if ours else (Span(""),))
+            ours = listed.get(doc_id, {}).get(compared.run.run_id)
+            cells.append(_move(ours, baseline) if ours else ())
         style = "struck" if excluded else "gold" if doc_id in golds else ""
         rows.append(TableRow(doc_id, (*cells, (Span(doc_id, style),))))
     return rows

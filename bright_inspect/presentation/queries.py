@@ -139,21 +139,21 @@ class Headline:
     notes: Cell
 
 
-def headline(rows: Sequence[QueryRow], compared: Comparison) -> Headline:
-    """The headline over some rows, as means over all of them that are judged."""
+def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -> Headline:
+    """The headline over some rows: the mean of their tasks' means (``by_task``, as the leaderboard), or of the rows."""
     run, baseline = compared.run, compared.baseline
     values = [(row, row.values[run.run_id], row.values[baseline.run_id]) for row in rows]
     scored = [(row, value, base) for row, value, base in values if value is not None and base is not None]
     means: list[Span] = [Span(run.label, compared.style(run))]
     if not scored:
-        why = "no judgments at hand: give --data DIR or --qrels FILE" if rows else "no query"
+        why = "no judgments at hand: give --data DIR or --qrels FILE" if rows else "no query matches the filter"
         return Headline((*means, Span(f"  {why}", "warning")), (), ())
-    mean = sum(value for _, value, _ in scored) / len(scored)
+    mean = _mean([(row.key.task, value) for row, value, _ in scored], by_task)
     means.append(Span(f" {percent(mean)}", "strong"))
     outcome: list[Span] = []
     notes: list[Span] = []
     if compared.paired:
-        base_mean = sum(base for _, _, base in scored) / len(scored)
+        base_mean = _mean([(row.key.task, base) for row, _, base in scored], by_task)
         delta = mean - base_mean
         means += [
             Span(" against ", "dim"), Span(baseline.label, compared.style(baseline)),
@@ -175,6 +175,14 @@ def headline(rows: Sequence[QueryRow], compared: Comparison) -> Headline:
             text = f"{which.label} answers {answered} of {len(scored)} queries (mean of those {mean_answered})"
             notes.append(Span((" · " if notes else "") + text, "warning"))
     return Headline(tuple(means), tuple(outcome), tuple(notes))
+
+
+def _mean(values: Sequence[tuple[str, float]], by_task: bool) -> float:
+    """The mean of (task, value) pairs, or of the tasks' means."""
+    groups: dict[str, list[float]] = {}
+    for task, value in values:
+        groups.setdefault(task if by_task else "", []).append(value)
+    return sum(sum(group) / len(group) for group in groups.values()) / len(groups)
 
 
 def _differs_note(run: Run, baseline: Run) -> list[Span]:

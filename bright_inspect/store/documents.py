@@ -15,7 +15,8 @@ KEPT_DEPTH = 100
 def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | None:
     """Read the query variants of a task, and the texts of each run's top documents and of all judged ones.
 
-    Returns how many documents the corpus at hand has, or None if there is no corpus. To be called once per task.
+    Returns how many documents the corpus at hand has, or None if there is no corpus. To be called once per task, in a
+    transaction: half of it must not stay when it is interrupted.
     """
     source = session.collections.source(task)
     if source is None:

@@ -52,6 +52,11 @@ class CancelToken:
             self._cursor = cursor
         self.check()
 
+    def unwatch(self) -> None:
+        """Forget the cursor, which is about to be closed: a closed one must not be interrupted."""
+        with self._lock:
+            self._cursor = None
+
     def cancel(self) -> None:
         self._cancelled.set()
         with self._lock:

@@ -18,7 +18,6 @@ class QueryView:
     """One query: its texts, judgments, and each run's ranking.
 
     ``rankings`` is in the order of the session's runs, None where a run has no list for the query.
-    ``gold_ranks`` gives, run by run, the rank of every judged document the run lists (None = excluded).
     ``variants`` are (name, text) pairs besides the original. ``pages_known`` tells whether siblings can be told.
     """
 
@@ -29,10 +28,13 @@ class QueryView:
     variants: tuple[tuple[str, str], ...]
     judgments: tuple[Judgment, ...]
     rankings: tuple[Ranking | None, ...]
-    gold_ranks: tuple[dict[str, int | None], ...]
     siblings: frozenset[str]
     pages_known: bool
-    exclusions: int
+
+    def rank_in(self, run_id: int, doc_id: str) -> int | None:
+        """A document's rank in a run; None if the run does not list it, or it is excluded."""
+        ranking = self.rankings[run_id]
+        return None if ranking is None else ranking.ranks.get(doc_id)
 
     @property
     def golds(self) -> tuple[Judgment, ...]:
@@ -48,12 +50,7 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
         f"SELECT doc_id, relevance FROM qrels WHERE {where} ORDER BY relevance DESC, doc_id", parameters
     ).fetchall()
     pages = cursor.execute(f"SELECT page_id FROM gold_pages WHERE {where}", parameters).fetchall()
-    exclusions = cursor.execute(f"SELECT count(DISTINCT doc_id) FROM exclusions WHERE {where}", parameters).fetchone()
     rankings = tuple(_ranking(cursor, run, key) for run in session.runs)
-    gold_ranks: list[dict[str, int | None]] = [{} for _ in session.runs]
-    placed = cursor.execute(f"SELECT run_id, doc_id, rank FROM judged WHERE {where}", parameters).fetchall()
-    for run_id, doc_id, rank in placed:
-        gold_ranks[run_id][doc_id] = rank
     listed = {doc.doc_id for ranking in rankings if ranking for doc in ranking.docs}
     text, reasoning, gold_answer = texts or (None, None, None)
     return QueryView(
@@ -64,36 +61,38 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
         variants=_variants(cursor, where, parameters),
         judgments=tuple(Judgment(doc_id, relevance) for doc_id, relevance in judgments),
         rankings=rankings,
-        gold_ranks=tuple(gold_ranks),
         siblings=siblings(listed - {doc_id for doc_id, _ in judgments}, (page for (page,) in pages)),
         pages_known=bool(pages),
-        exclusions=exclusions[0] if exclusions else 0,
     )
 
 
 def _ranking(cursor: Cursor, run: Run, key: QueryKey) -> Ranking | None:
     for file in run.files:
-        if (key.dataset, key.task) not in file.tasks:
+        # The same query id may be another task's query in this file.
+        of_task = cursor.execute(
+            "SELECT 1 FROM file_queries WHERE file_id = ? AND dataset = ? AND task = ? AND query_id = ?",
+            [file.file_id, key.dataset, key.task, key.query_id],
+        ).fetchone()
+        if of_task is None:
             continue
         rows = cursor.execute(
             f"SELECT doc_id, score, given_rank, rank FROM {identifier(file.rows)} WHERE query_id = ? ORDER BY rank",
             [key.query_id],
         ).fetchall()
-        if not rows:
-            continue
-        excluded = {
-            doc_id
-            for (doc_id,) in cursor.execute(
-                "SELECT doc_id FROM file_excluded WHERE file_id = ? AND dataset = ? AND task = ? AND query_id = ?",
-                [file.file_id, key.dataset, key.task, key.query_id],
-            ).fetchall()
-        }
+        excluded_rows = cursor.execute(
+            "SELECT doc_id FROM file_excluded WHERE file_id = ? AND dataset = ? AND task = ? AND query_id = ?",
+            [file.file_id, key.dataset, key.task, key.query_id],
+        ).fetchall()
+        excluded = {doc_id for (doc_id,) in excluded_rows}
         docs: list[RankedDoc] = []
+        ranks: dict[str, int | None] = {}
         rank = 0
         for doc_id, score, given_rank, raw_rank in rows:
             rank += doc_id not in excluded
-            docs.append(RankedDoc(None if doc_id in excluded else rank, raw_rank, doc_id, score, given_rank))
-        return Ranking(run.run_id, key, tuple(docs[:SHOWN_DEPTH]), rank)
+            ranks[doc_id] = None if doc_id in excluded else rank
+            if raw_rank <= SHOWN_DEPTH:
+                docs.append(RankedDoc(ranks[doc_id], raw_rank, doc_id, score, given_rank))
+        return Ranking(run.run_id, key, tuple(docs), ranks, rank)
     return None
 
 

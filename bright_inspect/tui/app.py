@@ -72,6 +72,8 @@ class BrightInspect(App[BrightInspectError]):
         self.call_after_refresh(self._start_opening)
 
     def on_unmount(self) -> None:
+        if self._desk is not None:
+            self._desk.stop()
         self.runner.close()
         if self._desk is not None:
             self._desk.close()
@@ -189,6 +191,13 @@ class BrightInspect(App[BrightInspectError]):
             self._desk_changed()
 
         self.runner.start("score", lambda token: desk.score(measure, token), done)
+        from bright_inspect.tui.screens.base import SLOW_SECONDS
+
+        self.set_timer(SLOW_SECONDS, lambda: self._say_if_busy("score", f"scoring by {measure} …"))
+
+    def _say_if_busy(self, lane: str, text: str) -> None:
+        if self.runner.busy(lane):
+            self.notify(text, markup=False, timeout=2)
 
     def action_next_theme(self) -> None:
         """Dark, light, the terminal's own colours, and round again."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from bright_inspect.db import Cursor, QueryInterrupted
+from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, transaction
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import BrightInspectError
@@ -53,6 +53,7 @@ class Desk:
         self._converted = threading.Event()
         self._task_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
+        self._loading = CancelToken()
 
     @property
     def compared(self) -> Comparison:
@@ -75,9 +76,13 @@ class Desk:
 
     def convert(self, token: CancelToken) -> None:
         """Write the run cache; queries can be read afterwards."""
+        token.watch(self.session.cursor)
         try:
             self._opening.convert()
+        except QueryInterrupted:
+            raise Cancelled from None
         finally:
+            token.unwatch()
             self._converted.set()
 
     def score(self, measure: Measure, token: CancelToken) -> Scored:
@@ -90,29 +95,42 @@ class Desk:
         converted."""
         task = (key.dataset, key.task)
         self._wait_for_conversion(token)
+        self._load_task(task, token)
         with self._cursor(token) as cursor:
-            self._load_task(cursor, task)
             view = read_query(self.session, cursor, key)
             listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs[:KEPT_DEPTH]}
             texts = kept_texts(cursor, task, listed, _SHORT_TEXT)
             texts.update(kept_texts(cursor, task, [gold.doc_id for gold in view.golds if gold.doc_id not in texts]))
             return view, texts
 
-    def text(self, task: TaskKey, doc_id: str, token: CancelToken) -> str | None:
-        """The text of any document, from the corpus itself if need be; None if it is not at hand."""
+    def text(self, task: TaskKey, doc_id: str, kept: bool, token: CancelToken) -> str | None:
+        """The text of any document, or None if it is not at hand; one that is not ``kept``, neither judged nor in the
+        top of a list, is looked for in the corpus itself."""
+        self._load_task(task, token)
         with self._cursor(token) as cursor:
-            self._load_task(cursor, task)
-            found = kept_texts(cursor, task, [doc_id]) or corpus_texts(self.session, cursor, task, [doc_id])
+            found = kept_texts(cursor, task, [doc_id])
+            if not found and not kept:
+                found = corpus_texts(self.session, cursor, task, [doc_id])
             return found.get(doc_id)
 
-    def _load_task(self, cursor: Cursor, task: TaskKey) -> None:
-        with self._task_lock:
+    def _load_task(self, task: TaskKey, token: CancelToken) -> None:
+        """Read a task's texts once. Going on to another query does not stop it: all that query needs is this."""
+        while not self._task_lock.acquire(timeout=0.05):
+            token.check()
+        try:
             if task not in self._corpus_sizes:
-                self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
+                with self._cursor(self._loading) as cursor, transaction(cursor):
+                    self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
+        finally:
+            self._task_lock.release()
 
     def corpus_size(self, task: TaskKey) -> int | None:
         """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""
         return self._corpus_sizes.get(task)
+
+    def stop(self) -> None:
+        """Stop reading a task's texts, which no lane's token does."""
+        self._loading.cancel()
 
     def close(self) -> None:
         self.session.close()
@@ -129,7 +147,13 @@ class Desk:
             yield cursor
         except QueryInterrupted:
             raise Cancelled from None
+        except DatabaseError as error:
+            raise BrightInspectError(
+                f"reading failed: {str(error).splitlines()[0]}",
+                "If the run cache or the data was moved or deleted meanwhile, open the runs again.",
+            ) from error
         finally:
+            token.unwatch()
             cursor.close()
 
 

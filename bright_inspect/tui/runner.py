@@ -23,6 +23,10 @@ T = TypeVar("T")
 _EXIT_SECONDS = 2.0
 
 
+def _do_nothing() -> None:
+    """For work whose failure needs no more than being told."""
+
+
 class WorkFinished(Message):
     """A piece of work returned or raised. Handled by the app, which calls ``Runner.deliver``."""
 
@@ -43,6 +47,7 @@ class Runner:
         self._requests: dict[str, int] = {}
         self._tokens: dict[str, CancelToken] = {}
         self._done: dict[str, Callable[[Any], None]] = {}
+        self._failed: dict[str, Callable[[], None]] = {}
         self._threads: set[threading.Thread] = set()
 
     def start(
@@ -50,12 +55,14 @@ class Runner:
         lane: str,
         work: Callable[[CancelToken], T],
         done: Callable[[T], None],
+        failed: Callable[[], None] = _do_nothing,
     ) -> None:
-        """Run ``work`` in a thread and hand its value to ``done`` on the event loop, unless superseded."""
+        """Run ``work`` in a thread and hand its value to ``done`` on the event loop, unless superseded. If it raises,
+        ``failed`` is called there, after the error was told."""
         self.cancel(lane)
         request = self._requests[lane] = self._requests.get(lane, 0) + 1
         token = self._tokens[lane] = CancelToken()
-        self._done[lane] = done
+        self._done[lane], self._failed[lane] = done, failed
 
         def run() -> None:
             value: T | None = None
@@ -94,6 +101,7 @@ class Runner:
         self._tokens.pop(finished.lane, None)
         if finished.error is not None:
             self._on_error(finished.error)
+            self._failed[finished.lane]()
         else:
             self._done[finished.lane](finished.value)
 

@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from bright_inspect.tui.runner import Runner
 
 
-class DeskScreen(Screen[int | None]):
-    """A screen that shows part of the session. Inspect returns the index of the query it was left at."""
+#: Anything that takes longer says that it is working.
+SLOW_SECONDS = 0.15
+
+
+class DeskScreen(Screen[None]):
+    """A screen that shows part of the session."""
 
     @property
     def program(self) -> BrightInspect:

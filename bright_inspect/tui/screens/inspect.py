@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -10,18 +10,20 @@ from textual.containers import Horizontal, Vertical
 
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.query_rows import QueryRow
-from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.presentation.inspect import (
+    RankingRows,
     merged_columns,
     merged_rows,
     pane_title,
     ranking_columns,
-    ranking_rows,
 )
 from bright_inspect.presentation.reading import Reading
+from bright_inspect.store.documents import KEPT_DEPTH
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.read_ahead import ReadAhead
+from bright_inspect.tui.screens.base import SLOW_SECONDS, DeskScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reading_pane import ReadingPane
@@ -29,24 +31,21 @@ from bright_inspect.tui.widgets.table import LineTable
 
 #: A ranking narrower than this cannot show rank, id and score: the lists are merged instead.
 LEAST_PANE_WIDTH = 45
-#: Queries kept in memory: those just seen and the one read ahead.
-_MOST_READ_AHEAD = 8
-#: Anything that takes longer says that it is working.
-_SLOW_SECONDS = 0.15
 
 
 class InspectScreen(DeskScreen):
-    """Walks along the rows of the Queries screen; returns the index of the query it was left at."""
+    """Walks along the rows of the Queries screen, which hears of the query it was left at."""
 
     BINDINGS = keymap.bindings("inspect")
 
-    def __init__(self, rows: Sequence[QueryRow], index: int, order: str) -> None:
+    def __init__(self, rows: Sequence[QueryRow], index: int, order: str, on_leave: Callable[[QueryKey], None]) -> None:
         super().__init__()
-        self._rows, self._index, self._order = rows, index, order
+        self._rows, self._index, self._order, self._tell_left = rows, index, order, on_leave
+        self._wanted = index  # the query asked for; it is on screen once it was read
         self._view: QueryView | None = None
         self._texts: dict[str, str] = {}
         self._doc_id: str | None = None
-        self._read_ahead: dict[QueryKey, tuple[QueryView, dict[str, str]]] = {}
+        self._queries = ReadAhead(self.desk, self.runner)
         self._direction = 1
         self._merged: bool | None = None  # None: as the width asks
 
@@ -82,10 +81,10 @@ class InspectScreen(DeskScreen):
         if self.has_class("full"):
             self.action_toggle_full()
             return True
-        for lane in ("query", "ahead", "text"):
-            self.runner.cancel(lane)
-        self.dismiss(self._index)
-        return True
+        self._queries.stop()
+        self.runner.cancel("text")
+        self._tell_left(self.row.key)
+        return False
 
     # --- the query -----------------------------------------------------------------------------------------------
 
@@ -106,50 +105,46 @@ class InspectScreen(DeskScreen):
 
     def action_next_query(self) -> None:
         """The next query of the list."""
-        self.go_to(self._index + 1)
+        self.go_to(self._wanted + 1)
 
     def action_previous_query(self) -> None:
         """The previous query of the list."""
-        self.go_to(self._index - 1)
+        self.go_to(self._wanted - 1)
 
     def go_to(self, index: int) -> None:
         """Show another query of the list."""
         if not 0 <= index < len(self._rows):
-            self.notify("This is the last query of the list." if index else "This is the first query.", markup=False)
+            which = "last" if index > 0 else "first"
+            self.notify(f"This is the {which} query of the list.", markup=False)
             return
-        self._direction = 1 if index >= self._index else -1
-        self._index = index
+        self._direction = 1 if index >= self._wanted else -1
+        self._wanted = index
         self._load()
 
     def _load(self) -> None:
-        """Show the query at once if it was read ahead, else read it."""
-        key, desk = self.row.key, self.desk
-        if key in self._read_ahead:
-            self.runner.cancel("query")
-            self._loaded(*self._read_ahead[key])
-            return
-        self.runner.start("query", lambda token: desk.read_query(key, token), lambda result: self._loaded(*result))
+        """Read the wanted query; until it is there the present one stays."""
+        index = self._wanted
 
-    def _loaded(self, view: QueryView, texts: dict[str, str]) -> None:
+        def failed() -> None:
+            self._wanted = self._index
+
+        self._queries.ask(self._rows[index].key, lambda read: self._loaded(index, *read), failed)
+        self.set_timer(SLOW_SECONDS, self._say_reading)
+
+    def _say_reading(self) -> None:
+        if self._queries.busy:
+            left = (Span(f"{self._rows[self._wanted].key.query_id}  ", "accent"), Span("reading the query …", "dim"))
+            self.query_one("#title", CellLine).set_cells(left)
+
+    def _loaded(self, index: int, view: QueryView, texts: dict[str, str]) -> None:
         self.runner.cancel("text")
+        self._index = self._wanted = index
         self._view, self._texts = view, texts
         self._doc_id = None
         self._show(first=True)
-        self._remember(view.key, (view, texts))
-        self._read_on()
-
-    def _remember(self, key: QueryKey, read: tuple[QueryView, dict[str, str]]) -> None:
-        self._read_ahead[key] = read
-        while len(self._read_ahead) > _MOST_READ_AHEAD:
-            del self._read_ahead[next(iter(self._read_ahead))]
-
-    def _read_on(self) -> None:
-        """Read the query that n or p would bring next."""
-        index, desk = self._index + self._direction, self.desk
-        if not 0 <= index < len(self._rows) or self._rows[index].key in self._read_ahead:
-            return
-        key = self._rows[index].key
-        self.runner.start("ahead", lambda token: desk.read_query(key, token), lambda read: self._remember(key, read))
+        following = index + self._direction
+        if 0 <= following < len(self._rows):
+            self._queries.read_on(self._rows[following].key)
 
     def _show(self, *, first: bool = False) -> None:
         """Paint everything in one frame."""
@@ -212,8 +207,8 @@ class InspectScreen(DeskScreen):
             reason = "has no list for this query" if covered else f"does not cover {view.key.task}"
             table.empty_message = f"{run.label} {reason}"
         baseline = view.rankings[compared.baseline.run_id]
-        rows = ranking_rows(view, ranking, baseline, columns) if ranking else []
-        table.set_rows(columns, rows, cursor=0 if first else table.cursor, keep_scroll=not first)
+        rows = RankingRows(view, ranking, baseline, columns) if ranking else []
+        self._fill(table, columns, rows, first)
 
     def _fill_merged(self, view: QueryView, first: bool) -> None:
         compared = self.desk.compared
@@ -223,7 +218,12 @@ class InspectScreen(DeskScreen):
         self.query_one("#merged-title", CellLine).set_cells(joined)
         rows = merged_rows(view, compared, compared.measure.cutoff or 10)
         table.empty_message = "no run has a list for this query"
-        table.set_rows(merged_columns(compared), rows, cursor=0 if first else table.cursor, keep_scroll=not first)
+        self._fill(table, merged_columns(compared), rows, first)
+
+    def _fill(self, table: LineTable, columns: Sequence[Column], rows: Sequence[TableRow], first: bool) -> None:
+        # Not the user moved: the document at hand stays, whatever comes under the cursor.
+        with self.prevent(LineTable.RowHighlighted):
+            table.set_rows(columns, rows, cursor=0 if first else table.cursor, keep_scroll=not first)
 
     def _mark(self) -> None:
         keys = frozenset([self._doc_id]) if self._doc_id else frozenset()
@@ -277,8 +277,10 @@ class InspectScreen(DeskScreen):
         run_id = self.desk.compared.run.run_id
         if isinstance(focused, LineTable) and focused.id and focused.id.startswith("list"):
             run_id = int(focused.id.removeprefix("list"))
-        ranks = view.gold_ranks[run_id]
-        return sorted((gold.doc_id for gold in view.golds), key=lambda doc_id: (ranks.get(doc_id) or 10**9, doc_id))
+        last = float("inf")
+        return sorted(
+            (gold.doc_id for gold in view.golds), key=lambda doc_id: (view.rank_in(run_id, doc_id) or last, doc_id)
+        )
 
     def action_next_unjudged(self, step: int) -> None:
         """The next unjudged document of the list with the cursor."""
@@ -360,8 +362,11 @@ class InspectScreen(DeskScreen):
             elif self.pane.tab == "Document":
                 self.pane.read(Reading(""), self._no_text_message())
 
-        self.runner.start("text", lambda token: desk.text(task, doc_id, token), done)
-        self.set_timer(_SLOW_SECONDS, say_reading)
+        kept = doc_id in {judgment.doc_id for judgment in view.judgments} or any(
+            (rank := view.rank_in(run.run_id, doc_id)) is not None and rank <= KEPT_DEPTH for run in desk.session.runs
+        )
+        self.runner.start("text", lambda token: desk.text(task, doc_id, kept, token), done)
+        self.set_timer(SLOW_SECONDS, say_reading)
 
     def _no_text_message(self) -> str:
         key = self.row.key

@@ -8,6 +8,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Column, Span, TableRow
@@ -100,8 +101,10 @@ class QueriesScreen(DeskScreen):
         columns = query_columns(of_tasks, compared, self.size.width, self._sort, self._descending, len(self._tasks))
         cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
         table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
-        lines = headline(matching or of_tasks, compared)
-        task = self._tasks[0][1] if len(self._tasks) == 1 else f"{len(self._tasks)} tasks"
+        lines = headline(matching, compared, by_task=not self._filter.text)
+        task = self._tasks[0][1] if len(self._tasks) == 1 else f"mean of {len(self._tasks)} tasks"
+        if self._filter.text:
+            task = f"{len(matching):,} of {len(of_tasks):,} queries"
         title = (Span(f"{task}  ", "strong"),)
         self.query_one("#top", CellLine).set_cells(*self.top_cells())
         gap = (Span("   "),) if lines.outcome else ()
@@ -164,7 +167,9 @@ class QueriesScreen(DeskScreen):
     def sort_by_column(self, message: LineTable.HeaderClicked) -> None:
         """Sort by the clicked column, or turn its order around."""
         column = next(column for column in self.query_one(LineTable).columns if column.key == message.column_key)
-        key = self._sort_key_of(column) or "delta"
+        key = self._sort_key_of(column)
+        if key is None:  # the bar
+            key = "delta"
         self._sort_by(key, not self._descending if key == self._sort else key not in ("id", "query", "task", "rank"))
 
     # --- filtering -----------------------------------------------------------------------------------------------
@@ -221,9 +226,10 @@ class QueriesScreen(DeskScreen):
         """Inspect the query under the cursor."""
         from bright_inspect.tui.screens.inspect import InspectScreen
 
-        self.app.push_screen(InspectScreen(self._shown, message.index, self.order), self._returned)
+        self.app.push_screen(InspectScreen(self._shown, message.index, self.order, self._point_at))
 
-    def _returned(self, index: int | None) -> None:
-        """Put the cursor on the query that was left."""
+    def _point_at(self, key: QueryKey) -> None:
+        """Put the cursor on the query that was left; the order may be another by now."""
+        index = next((index for index, row in enumerate(self._shown) if row.key == key), None)
         if index is not None:
             self.query_one(LineTable).cursor = index

@@ -42,6 +42,8 @@ class ReadingPane(Vertical):
         super().__init__(id=id)
         self._tab = TABS[0]
         self._golds = 0
+        self._shown: object = None
+        self._golds = 0
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="tabs")
@@ -71,6 +73,11 @@ class ReadingPane(Vertical):
         text = texts.get(doc_id) if doc_id else None
         name, facts = document_line(view, compared, doc_id, text) if doc_id else ((), ())
         self.query_one("#document-line", CellLine).set_cells(name, facts)
+        # The same again, after a resize or another baseline, must not lose the reader's place.
+        shown = (view.key, self._tab, doc_id, text, compared if self._tab == "Gold" else None)
+        if shown == self._shown:
+            return True
+        self._shown = shown
         if self._tab == "Query":
             self.read(query_reading(view))
         elif self._tab == "Reasoning":
@@ -82,6 +89,7 @@ class ReadingPane(Vertical):
         elif doc_id is None:
             self.read(Reading(""), "no document: no run has a list for this query")
         else:
+            self._shown = None
             return False
         return True
 
