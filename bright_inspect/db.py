@@ -8,8 +8,13 @@ through the cursor it runs on, not through the database.
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import shutil
+import socket
 import tempfile
+import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -17,42 +22,67 @@ from typing import Self
 
 import duckdb
 
+from bright_inspect.errors import BrightInspectError
+
 Cursor = duckdb.DuckDBPyConnection
 DatabaseError = duckdb.Error
 QueryInterrupted = duckdb.InterruptException
 
 #: DuckDB spills to disk beyond this; a laptop keeps its memory for the browser.
 MEMORY_LIMIT = "3GB"
+#: How long ``Database.close`` waits for interrupted queries to end.
+_CLOSING_SECONDS = 2.0
 
 
 class Database:
-    """An in-memory DuckDB, so that nothing is locked and any number of windows can be open on the same files."""
+    """An in-memory DuckDB, so that nothing is locked and any number of windows can be open on the same files.
 
-    def __init__(self) -> None:
-        self._spill_folder = tempfile.mkdtemp(prefix="bright-inspect-")
+    ``spill_place`` is the folder where what does not fit into memory goes, in a folder of this database's own; without
+    it, or where it cannot be written, that is the system's temporary folder.
+    """
+
+    def __init__(self, spill_place: Path | None = None) -> None:
+        self._spill_folder = _make_spill_folder(spill_place)
         self._connection = duckdb.connect(
             ":memory:",
             config={
                 "autoload_known_extensions": False,
                 "autoinstall_known_extensions": False,
                 "memory_limit": MEMORY_LIMIT,
-                "temp_directory": self._spill_folder,
+                "temp_directory": str(self._spill_folder),
                 # Give back what reading a file took, before the next one is read: at no cost in time, and the reader
                 # alone takes 100 MB.
                 "allocator_flush_threshold": "16MB",
                 "allocator_bulk_deallocation_flush_threshold": "16MB",
             },
         )
+        self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
 
     def cursor(self) -> Cursor:
         """A handle for one thread. It sees the same tables; its temporary tables are its own."""
-        return self._connection.cursor()
+        cursor = self._connection.cursor()
+        self._cursors.add(cursor)
+        return cursor
 
     def close(self) -> None:
-        with contextlib.suppress(DatabaseError):
-            self._connection.interrupt()
-        self._connection.close()
-        shutil.rmtree(self._spill_folder, ignore_errors=True)
+        """Stop what runs on any cursor, and close. Never fails: a query that does not end is left to end by itself."""
+        deadline = time.monotonic() + _CLOSING_SECONDS
+        try:
+            while not self._closed() and time.monotonic() < deadline:
+                time.sleep(0.01)
+        finally:
+            shutil.rmtree(self._spill_folder, ignore_errors=True)
+
+    def _closed(self) -> bool:
+        """Close, unless a query is running; DuckDB refuses to close under it."""
+        for cursor in (self._connection, *self._cursors):
+            with contextlib.suppress(DatabaseError):
+                cursor.interrupt()
+        try:
+            self._connection.close()
+        except DatabaseError:
+            return False
+        return True
 
     def __enter__(self) -> Self:
         return self
@@ -61,6 +91,78 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _make_spill_folder(place: Path | None) -> Path:
+    """A new folder; its name holds the process and the machine, so that others know when nobody needs it any more."""
+    prefix = f"bright-inspect-{os.getpid()}-{socket.gethostname()}-"
+    if place is not None:
+        with contextlib.suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+            _remove_abandoned(place)
+            return Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+    return Path(tempfile.mkdtemp(prefix=prefix))
+
+
+def _remove_abandoned(place: Path) -> None:
+    """Remove spill folders of this machine's processes that ended without doing so. A home folder may be shared by
+    several machines: their processes cannot be seen from here."""
+    ours = re.compile(rf"bright-inspect-(\d+)-{re.escape(socket.gethostname())}-\w+")
+    for folder in place.iterdir():
+        name = ours.fullmatch(folder.name)
+        if name and not _is_running(int(name[1])):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
+
+
+@contextlib.contextmanager
+def transaction(cursor: Cursor) -> Iterator[None]:
+    """All of the statements inside, or none of them."""
+    cursor.execute("BEGIN")
+    try:
+        yield
+        cursor.execute("COMMIT")
+    except BaseException:
+        with contextlib.suppress(DatabaseError):
+            cursor.execute("ROLLBACK")
+        raise
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of what DuckDB or the system says; the others show SQL."""
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+@contextlib.contextmanager
+def database_errors_told() -> Iterator[None]:
+    """What DuckDB could not do and nobody could mend reaches the user as one line, not as a traceback.
+
+    Raises:
+        BrightInspectError: instead of a DatabaseError.
+        KeyboardInterrupt: instead of what DuckDB makes of that.
+    """
+    try:
+        yield
+    except QueryInterrupted:
+        raise
+    except DatabaseError as error:
+        raise BrightInspectError(
+            f"the database failed: {reason_of(error)}.",
+            "If it does so again, try with an empty cache folder (BRIGHT_INSPECT_CACHE) and report it.",
+        ) from error
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
+        raise
 
 
 @contextlib.contextmanager
@@ -75,19 +177,6 @@ def any_row_order(cursor: Cursor) -> Iterator[None]:
         yield
     finally:
         cursor.execute("SET preserve_insertion_order = true")
-
-
-@contextlib.contextmanager
-def transaction(cursor: Cursor) -> Iterator[None]:
-    """All of the block's statements, or, if it raises, none of them."""
-    cursor.execute("BEGIN")
-    try:
-        yield
-    except BaseException:
-        with contextlib.suppress(DatabaseError):  # DuckDB may have rolled back already
-            cursor.execute("ROLLBACK")
-        raise
-    cursor.execute("COMMIT")
 
 
 def text_literal(text: str) -> str:

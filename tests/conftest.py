@@ -18,6 +18,7 @@ def _isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("HF_HOME", str(folder / "hf"))
     monkeypatch.setenv("HF_HUB_CACHE", str(folder / "hf" / "hub"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
@@ -31,7 +32,7 @@ def isolated_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 @pytest.fixture(autouse=True)
 def isolated_test(isolated_session: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Each test has a run cache and a Hugging Face cache of its own, both empty."""
+    """Each test has a run cache, a Hugging Face cache and a folder of settings of its own, all empty."""
     _isolate(monkeypatch, tmp_path / "isolated")
 
 

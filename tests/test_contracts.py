@@ -43,6 +43,14 @@ def test_duckdb_is_imported_by_one_module() -> None:
     assert [path.name for path in MODULES if "duckdb" in imported(path)] == ["db.py"]
 
 
+def test_the_screen_is_drawn_by_the_tui_alone() -> None:
+    def packages_that_import(name: str) -> set[str]:
+        return {path.relative_to(PACKAGE).parts[0] for path in MODULES if name in imported(path)}
+
+    assert packages_that_import("textual") == {"tui"}
+    assert packages_that_import("rich") == {"cli", "tui"}
+
+
 def test_the_domain_is_standard_library_only() -> None:
     for path in (PACKAGE / "domain").glob("*.py"):
         assert imported(path) - {"bright_inspect"} <= sys.stdlib_module_names, path.name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
@@ -17,18 +16,13 @@ from bright_inspect.store.summary import file_summaries
 @run_arguments()
 @output_options
 def command(
-    runs: tuple[str, ...],
-    data: Path | None,
-    dataset: str | None,
-    task: str | None,
-    qrels: tuple[Path, ...],
-    baseline: str | None,
+    request: OpenRequest,
     as_json: bool,
     as_csv: bool,
     strict: bool,
 ) -> int:
     """Read runs, tell what they are taken for, and list every finding with its file and line."""
-    with opened(OpenRequest(runs, data, dataset, task, qrels, baseline)) as opening:
+    with opened(request) as opening:
         session = opening.session
         findings = list(session.findings)
         if as_json:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from bright_inspect.cli.eval_command import all_scores
 from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
-from bright_inspect.cli.output import (
-    finding_json,
-    percent,
-    print_csv,
-    print_json,
-    print_table,
-    report_findings,
-    signed_percent,
-)
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.tally import Tally
 from bright_inspect.errors import UsageError
-from bright_inspect.evaluation.scores import TaskComparison, compare_runs
+from bright_inspect.evaluation.scores import TaskComparison, compare_runs, macro_mean
+from bright_inspect.presentation.numbers import percent, signed_percent
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import differs
 
@@ -32,12 +24,7 @@ from bright_inspect.store.session import differs
 @click.option("--per-query", is_flag=True, help="Also print every query's values in the table (JSON always has them).")
 @output_options
 def command(
-    runs: tuple[str, ...],
-    data: Path | None,
-    dataset: str | None,
-    task: str | None,
-    qrels: tuple[Path, ...],
-    baseline: str | None,
+    request: OpenRequest,
     measures: tuple[str, ...],
     per_query: bool,
     as_json: bool,
@@ -49,7 +36,7 @@ def command(
     What you care about comes first and the baseline last, or name it with --baseline.
     """
     wanted = wanted_measures(measures)
-    with opened(OpenRequest(runs, data, dataset, task, qrels, baseline)) as opening:
+    with opened(request) as opening:
         session = opening.session
         if len(session.runs) < 2:
             raise UsageError("only one run given.", "compare needs a run and a baseline.")
@@ -92,8 +79,8 @@ def _result_json(comparison: TaskComparison) -> dict[str, Any]:
         "tie": counts.tie,
         "tie_both_zero": counts.tie_both_zero,
         "loss": counts.loss,
-        "answered_run": len(run.answered & run.per_query.keys()),
-        "answered_baseline": len(baseline.answered & baseline.per_query.keys()),
+        "answered_run": len(run.answered),
+        "answered_baseline": len(baseline.answered),
         "differs": list(differs(run.run.name, baseline.run.name)),
         "per_query": [
             {"query_id": query_id, "run": value, "baseline": base, "delta": delta}
@@ -132,8 +119,7 @@ def _print_table(comparisons: list[TaskComparison], per_query: bool) -> None:
             c for c in comparisons if (c.run.run.run_id, c.run.task[0], c.run.measure) == (run_id, dataset, measure)
         ]
         if len(same) > 1:
-            run_mean = sum(c.run.mean for c in same) / len(same)
-            baseline_mean = sum(c.baseline.mean for c in same) / len(same)
+            run_mean, baseline_mean = macro_mean(c.run for c in same), macro_mean(c.baseline for c in same)
             names = [
                 same[0].run.run.label,
                 same[0].baseline.run.label,
@@ -145,13 +131,14 @@ def _print_table(comparisons: list[TaskComparison], per_query: bool) -> None:
     print_table(("run", "baseline", "task", "measure", *numbers, "differs in"), rows, right=numbers)
 
 
-def _number_cells(run_mean: float, baseline_mean: float, tallies: list[Tally]) -> list[str]:
+def _number_cells(run_mean: float | None, baseline_mean: float | None, tallies: list[Tally]) -> list[str]:
     """Means, delta, wins, ties (of which both zero) and losses, over all the tallies."""
+    delta = None if run_mean is None or baseline_mean is None else run_mean - baseline_mean
     ties = f"{sum(t.tie for t in tallies)} ({sum(t.tie_both_zero for t in tallies)})"
     return [
         percent(run_mean),
         percent(baseline_mean),
-        signed_percent(run_mean - baseline_mean),
+        signed_percent(delta),
         str(sum(t.win for t in tallies)),
         ties,
         str(sum(t.loss for t in tallies)),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any, cast
 
 import click
 
 from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
-from bright_inspect.cli.output import finding_json, percent, print_csv, print_json, print_table, report_findings
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.measures import Measure
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.evaluation.defaults import default_measure
 from bright_inspect.evaluation.scores import Engine, TaskScores, macro_mean, task_scores
+from bright_inspect.presentation.numbers import percent
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import Session
 
@@ -25,12 +25,7 @@ from bright_inspect.store.session import Session
 @click.option("--engine", type=click.Choice(["sql", "pytrec_eval"]), default="sql", help="What computes the values.")
 @output_options
 def command(
-    runs: tuple[str, ...],
-    data: Path | None,
-    dataset: str | None,
-    task: str | None,
-    qrels: tuple[Path, ...],
-    baseline: str | None,
+    request: OpenRequest,
     measures: tuple[str, ...],
     per_query: bool,
     engine: str,
@@ -43,11 +38,14 @@ def command(
     RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH or NAME@variant=PATH.
     """
     wanted = wanted_measures(measures)
-    with opened(OpenRequest(runs, data, dataset, task, qrels, baseline)) as opening:
+    with opened(request) as opening:
         session = opening.session
         scores = all_scores(session, wanted, cast(Engine, engine))
         if as_json:
-            results = [_result_json(score, per_query) for score in scores]
+            results = [
+                {**_result_json(score, per_query), "layer": session.collections.layer_of(score.task)}
+                for score in scores
+            ]
             findings = [finding_json(finding) for finding in session.findings]
             print_json({"layer": session.layer, "ties": "trec", "results": results, "findings": findings})
         elif as_csv:
@@ -73,7 +71,7 @@ def all_scores(session: Session, wanted: list[Measure], engine: Engine = "sql") 
         )
     if wanted:
         return [score for measure in wanted for score in task_scores(session, measure, engine=engine)]
-    defaults = list(dict.fromkeys(default_measure(dataset) for dataset, _ in session.tasks))
+    defaults = dict.fromkeys(default_measure(dataset) for run in session.runs for dataset, _ in run.tasks)
     return [
         score
         for measure in defaults
@@ -98,7 +96,7 @@ def _result_json(score: TaskScores, per_query: bool) -> dict[str, Any]:
         "mean": score.mean,
         "mean_answered": score.mean_answered,
         "queries": len(score.per_query),
-        "answered": len(score.answered & score.per_query.keys()),
+        "answered": len(score.answered),
     }
     if per_query:
         result["per_query"] = score.per_query
@@ -130,7 +128,7 @@ def _print_table(session: Session, scores: list[TaskScores], per_query: bool) ->
     for run in session.runs:
         of_run = [score for score in scores if score.run is run]
         for score in of_run:
-            answered = len(score.answered & score.per_query.keys())
+            answered = len(score.answered)
             n = f"{answered} of {len(score.per_query)}"
             mean_answered = percent(score.mean_answered) if answered < len(score.per_query) else ""
             rows.append([run.label, *score.task, str(score.measure), percent(score.mean), n, mean_answered])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import click
 
@@ -33,16 +32,9 @@ def open_program(request: OpenRequest) -> int:
 
 @click.command()
 @run_arguments(required=False)
-def command(
-    runs: tuple[str, ...],
-    data: Path | None,
-    dataset: str | None,
-    task: str | None,
-    qrels: tuple[Path, ...],
-    baseline: str | None,
-) -> int:
+def command(request: OpenRequest) -> int:
     """Open runs in the terminal program. What you care about comes first, the baseline last.
 
     RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH or NAME@variant=PATH.
     """
-    return open_program(OpenRequest(runs, data, dataset, task, qrels, baseline))
+    return open_program(request)

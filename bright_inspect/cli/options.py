@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bright_inspect.domain.measures import Measure, parse_measures
-from bright_inspect.store.progress import Progress
+from bright_inspect.domain.visible import visible
+from bright_inspect.store.progress import Cancelled, Progress
 from bright_inspect.store.request import OpenRequest
 
 if TYPE_CHECKING:
@@ -21,9 +23,22 @@ _Command = Callable[..., Any]
 
 
 def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
-    """The run files and where their data is."""
+    """The run files and where their data is; the command gets them as ``request``, an OpenRequest."""
 
     def decorate(command: _Command) -> _Command:
+        @functools.wraps(command)
+        def with_request(
+            runs: tuple[str, ...],
+            data: Path | None,
+            dataset: str | None,
+            task: str | None,
+            qrels: tuple[Path, ...],
+            baseline: str | None,
+            **others: Any,
+        ) -> Any:
+            return command(OpenRequest(runs, data, dataset, task, qrels, baseline), **others)
+
+        decorated: _Command = with_request
         for option in (
             click.option("--baseline", metavar="NAME", help="The run to compare with; the last one unless named."),
             click.option("--qrels", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
@@ -34,8 +49,8 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
                          help="Folder of a BRIGHT snapshot (examples/, documents/ ...)."),
             click.argument("runs", nargs=-1, required=required, metavar="RUN..."),
         ):  # fmt: skip
-            command = option(command)
-        return command
+            decorated = option(decorated)
+        return decorated
 
     return decorate
 
@@ -70,16 +85,21 @@ def opened(request: OpenRequest) -> Iterator[Opening]:
 
     The cache is written after the results are out, so that nobody waits for it.
     """
-    from bright_inspect.store.opening import open_session  # loads DuckDB, which the screen's command does not want yet
+    # These load DuckDB, which the screen's command does not want yet.
+    from bright_inspect.db import QueryInterrupted, database_errors_told
+    from bright_inspect.store.opening import open_session
 
     with _progress_line() as listener:
         opening = open_session(request, progress=listener)
     try:
-        yield opening
-        known = len(opening.session.findings)
-        opening.convert()
+        with database_errors_told():
+            yield opening
+            known = len(opening.session.findings)
+            opening.convert()
         for finding in opening.session.findings[known:]:
-            click.echo(f"bright-inspect: {finding.place}: {finding.message}", err=True)
+            click.echo(f"bright-inspect: {visible(f'{finding.place}: {finding.message}')}", err=True)
+    except QueryInterrupted:
+        raise Cancelled from None
     finally:
         opening.session.close()
 

@@ -54,13 +54,3 @@ def report_findings(findings: Sequence[Finding], strict: bool) -> int:
     for finding in findings:
         click.echo(f"{finding.severity}: {visible(f'{finding.place}: {finding.message}')}", err=True)
     return 1 if strict and findings else 0
-
-
-def percent(value: float | None) -> str:
-    """A fraction ×100 with one decimal, as on screen; a dash for none."""
-    return "–" if value is None else f"{100 * value:.1f}"
-
-
-def signed_percent(value: float) -> str:
-    """A difference of fractions ×100 with its sign, one decimal."""
-    return f"{100 * value:+.1f}".replace("-", "−")

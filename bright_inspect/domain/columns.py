@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bright_inspect.domain.names import PathDescription, RunName
@@ -38,7 +38,8 @@ class NamedFile:
 
 
 def name_runs(files: Sequence[NamedFile]) -> list[RunName]:
-    """The run name of each file: files of one run over several tasks get the same, all others differ.
+    """The run name of each file: files of one run over several tasks get the same, all others differ. A run is of one
+    system and one variant; that no variant is known is not the same as the original.
 
     Where two files would be the same run and the same task, both take one more part of their paths.
 
@@ -61,25 +62,33 @@ def name_runs(files: Sequence[NamedFile]) -> list[RunName]:
 
 
 def _clashing(files: Sequence[NamedFile], names: Sequence[RunName]) -> list[int]:
-    """Indexes of files whose label another file has for a common task."""
-    labels: dict[str, list[int]] = {}
+    """Indexes of files whose name another file has for a common task."""
+    named: dict[RunName, list[int]] = {}
     for index, name in enumerate(names):
-        labels.setdefault(str(name), []).append(index)
+        named.setdefault(name, []).append(index)
     return [
         index
-        for same in labels.values()
+        for same in named.values()
         if any(files[a].tasks & files[b].tasks for a in same for b in same if a < b)
         for index in same
     ]
 
 
 def _numbered(files: Sequence[NamedFile], names: list[RunName], clashing: list[int]) -> list[RunName]:
-    seen: dict[str, int] = {}
+    seen: dict[RunName, int] = {}
     for index in clashing:
-        label = str(names[index])
+        name = names[index]
         if files[index].explicit is not None:
-            raise UsageError(f"two files are named {label} for the same task.", "Give each its own NAME=PATH.")
-        seen[label] = seen.get(label, 0) + 1
-        if seen[label] > 1:
-            names[index] = RunName(f"{names[index].system}#{seen[label]}", names[index].variant)
+            raise UsageError(f"two files are named {name} for the same task.", "Give each its own NAME=PATH.")
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[index] = RunName(f"{name.system}#{seen[name]}", name.variant)
     return names
+
+
+def need_full_labels(names: Iterable[RunName]) -> set[RunName]:
+    """The names among these that would read as another one does if they were not written in full."""
+    by_label: dict[str, set[RunName]] = {}
+    for name in names:
+        by_label.setdefault(str(name), set()).add(name)
+    return {name for alike in by_label.values() if len(alike) > 1 for name in alike}

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+from bright_inspect.errors import UsageError
+
 #: BRIGHT's twelve tasks, in the order of the paper's tables.
 BRIGHT_TASKS = (
     "biology", "earth_science", "economics", "psychology", "robotics", "stackoverflow", "sustainable_living",
@@ -35,6 +37,10 @@ _REASON_SUFFIX = re.compile(r"(?:^|[_.])([A-Za-z0-9][A-Za-z0-9.-]*_reason)$")
 _REASON_SCORE = re.compile(rf"^({_REASONERS}|None)_(?:reranked_)?scores?$", re.IGNORECASE)
 
 
+# Further away from the file, a task's name is a folder's own: nobody's home called "pony" holds pony's runs only.
+_PARTS_THAT_NAME_TASKS = 3
+
+
 @dataclass(frozen=True, slots=True)
 class RunName:
     """What a run is called: ``system`` is what made it, ``variant`` the query text it was searched by.
@@ -46,7 +52,12 @@ class RunName:
     variant: str | None
 
     def __str__(self) -> str:
-        return self.system if self.variant in (None, ORIGINAL) else f"{self.system}@{self.variant}"
+        return self.system if self.variant in (None, ORIGINAL) else self.in_full
+
+    @property
+    def in_full(self) -> str:
+        """The name with its variant, also where that goes without saying; ``?`` for one that is not known."""
+        return f"{self.system}@{self.variant or '?'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,28 +83,41 @@ def parse_run_argument(argument: str) -> tuple[RunName | None, str]:
     """Split ``NAME=PATH`` or ``NAME@variant=PATH``; a plain path has no name.
 
     A path that contains ``=`` itself is recognised by a slash before the ``=``.
+
+    Raises:
+        UsageError: there is a variant but no name before it.
     """
     name, equals, path = argument.partition("=")
     if not equals or not name or not path or "/" in name:
         return None, argument
     system, _, variant = name.partition("@")
+    if not system:
+        raise UsageError(f"{argument}: no name before the @.", "Write NAME@variant=PATH, or only PATH.")
     return RunName(system, variant or None), path
 
 
-def describe_path(path: str, tasks: Iterable[str] = BRIGHT_TASKS) -> PathDescription:
-    """Read task, variant, corpus and system names off a path, nearest part first."""
+def describe_path(path: str, tasks: Iterable[str] = BRIGHT_TASKS, *, typed_parts: int = 2) -> PathDescription:
+    """Read task, variant, corpus and system names off a path, nearest part first.
+
+    ``@`` sets off a variant in the last two parts, if the user typed both: anywhere else it is part of a folder's name.
+    """
     slugs = sorted(tasks, key=len, reverse=True)
     described = PathDescription(None, None, None, ())
     parts = [part for part in PurePath(path).parts if part not in ("/", ".", "..")]
     for depth, part in enumerate(reversed(parts)):
-        described = _with_part(described, _SUFFIXES.sub("", part) if depth == 0 else part, slugs)
+        described = _with_part(
+            described,
+            _SUFFIXES.sub("", part) if depth == 0 else part,
+            slugs if depth < _PARTS_THAT_NAME_TASKS else [],
+            may_name_variant=depth < min(2, typed_parts),
+        )
     return described
 
 
-def _with_part(described: PathDescription, part: str, slugs: list[str]) -> PathDescription:
+def _with_part(described: PathDescription, part: str, slugs: list[str], *, may_name_variant: bool) -> PathDescription:
     task, variant, long = described.task, described.variant, described.long
     rest, at, named_variant = part.partition("@")
-    if at and rest:
+    if at and rest and may_name_variant:
         part, variant = rest, variant or named_variant
     if corpus := _LONG.search(part):
         part = part[: corpus.start()]

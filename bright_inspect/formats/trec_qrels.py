@@ -12,6 +12,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_copy, read_head, scan_file
 
+_LEAST, _MOST = -(2**31), 2**31 - 1
 _FROM_BOTH_ENDS = re.compile(r"\s*(\S+)\s+(\S+)\s+(\S.*?)\s+([+-]?\d+)\s*")
 
 
@@ -69,9 +70,17 @@ def _lines(source: Path) -> Iterator[tuple[int, str]]:
 def _judgment(line: str) -> tuple[str, str, int] | None:
     fields = line.split()
     if len(fields) == 4 and fields[3].isdecimal() and "\t" not in line:
-        return fields[0], fields[2], int(fields[3])
+        return _row(fields[0], fields[2], fields[3])
     fields = [field.strip() for field in line.split("\t")]
     if len(fields) == 4 and re.fullmatch(r"[+-]?\d+", fields[3]):
-        return fields[0], fields[2], int(fields[3])
+        return _row(fields[0], fields[2], fields[3])
     match = _FROM_BOTH_ENDS.fullmatch(line)
-    return (match[1], match[3], int(match[4])) if match else None
+    return _row(match[1], match[3], match[4]) if match else None
+
+
+def _row(query_id: str, doc_id: str, relevance: str) -> tuple[str, str, int] | None:
+    """The judgment, unless its relevance is too large for the 32 bits that a session holds it in."""
+    if len(relevance.lstrip("+-0")) > 10:  # Python refuses to read thousands of digits.
+        return None
+    value = int(relevance)
+    return (query_id, doc_id, value) if _LEAST <= value <= _MOST else None

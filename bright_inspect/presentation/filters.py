@@ -15,16 +15,25 @@ from bright_inspect.domain.tally import TIE_TOLERANCE
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
 
-#: What the filter line takes, for its help.
-FILTER_HELP = (
-    "words · delta<-30 · run>50 · base=0 · gold>10 · rank(gold)<=100 · task:pony · id:37 · win · loss · tie · both-zero"
+#: What the filter line reminds of while it is empty.
+FILTER_HINT = "words · delta<-30 · rank(gold)>100 · golds>10 · loss · both-zero · ? in the list explains"
+#: Every term, with what it means.
+FILTER_TERMS = (
+    ("words", 'queries whose text or id holds them; quote several as one: "sea level"'),
+    ("delta<-30", "Δ of the compared run and the baseline, ×100 as on screen; also > <= >= = !="),
+    ("run>50  base=0", "the value of the compared run, of the baseline"),
+    ("rank(gold)>100", "the rank of the compared run's best gold; a gold that is not listed is beyond every rank"),
+    ("rank(gold,base)>100", "the same in the baseline"),
+    ("golds>10", "how many golds the query has"),
+    ("task:pony  id:37", "the task's name holds pony; the query's id is 37"),
+    ("win loss tie both-zero", "the outcome against the baseline"),
 )
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "<": operator.lt, ">": operator.gt, "=": operator.eq,
 }  # fmt: skip
-_COMPARISON = re.compile(r"(delta|run|base|gold|rank\(gold\))(<=|>=|!=|<|>|=)([+−-]?\d+(?:\.\d+)?)")
-_LOOKS_LIKE_TERM = re.compile(r"[\w()]+(<=|>=|!=|<|>|=)\S*")
+_COMPARISON = re.compile(r"(delta|run|base|golds?|rank\(gold\)|rank\(gold,base\))(<=|>=|!=|<|>|=)([+−-]?\d+(?:\.\d+)?)")
+_LOOKS_LIKE_TERM = re.compile(r"[\w(),]+(<=|>=|!=|<|>|=)\S*")
 Predicate = Callable[[QueryRow], bool]
 
 
@@ -75,7 +84,7 @@ def _predicate(word: str, run: int, baseline: int) -> Predicate:
     if lower in ("win", "loss", "tie", "both-zero"):
         return _outcome(lower, run, baseline)
     if _LOOKS_LIKE_TERM.fullmatch(word):
-        raise UsageError(f"unknown filter term {word!r}.", f"Known: {FILTER_HELP}")
+        raise UsageError(f"unknown filter term {word!r}.", f"Known: {', '.join(term for term, _ in FILTER_TERMS)}.")
     return lambda row: lower in row.text.lower() or lower in row.key.query_id.lower()
 
 
@@ -83,10 +92,10 @@ def _comparison(
     name: str, compare: Callable[[float, float], bool], number: float, run: int, baseline: int
 ) -> Predicate:
     def value_of(row: QueryRow) -> float | None:
-        if name == "gold":
+        if name in ("gold", "golds"):
             return row.golds
-        if name == "rank(gold)":
-            best = row.best_gold_ranks[run]
+        if name.startswith("rank"):
+            best = row.best_gold_ranks[run if name == "rank(gold)" else baseline]
             # A gold that is not listed is beyond every rank; without a gold, or off the run's tasks, there is none.
             return best or (None if row.values[run] is None or not row.golds else float("inf"))
         fraction = {"run": row.values[run], "base": row.values[baseline], "delta": row_delta(row, run, baseline)}[name]

@@ -18,6 +18,10 @@ MARKS = {"gold": "★", "judged": "○", "unjudged": "·", "sibling": "≡", "ex
 _SCORE_WIDTH = 7
 
 
+#: A list narrower than this leaves the scores out.
+_WIDTH_FOR_SCORES = 44
+
+
 def mark_of(view: QueryView, doc_id: str, excluded: bool = False) -> Span:
     """What a document is to the query: gold with its grade if above 1, judged not relevant, sibling of a gold's page,
     excluded, or unjudged."""
@@ -49,6 +53,8 @@ def ranking_columns(paired: bool, width: int) -> list[Column]:
         Column("id", (Span("document", "dim"),), 12, flex=1, elide="middle"),
         Column("score", (Span("score", "dim"),), _SCORE_WIDTH, align="right"),
     ]
+    if width < _WIDTH_FOR_SCORES:  # the ids are what tells documents apart
+        columns.pop()
     return [*columns, Column("move", (Span("move", "dim"),), 7, align="right")] if paired and width >= 36 else columns
 
 
@@ -57,6 +63,7 @@ class RankingRows(Sequence[TableRow]):
 
     def __init__(self, view: QueryView, ranking: Ranking, baseline: Ranking | None, columns: Sequence[Column]) -> None:
         self._view, self._ranking, self._baseline = view, ranking, baseline
+        self._with_score = any(column.key == "score" for column in columns)
         self._with_move = any(column.key == "move" for column in columns)
         self._brackets = tie_brackets(ranking.docs)
         self._score_text = _score_format(ranking.docs)
@@ -72,8 +79,9 @@ class RankingRows(Sequence[TableRow]):
             (mark_of(self._view, doc.doc_id, doc.excluded),),
             (Span("" if doc.rank is None else str(doc.rank), style), Span(self._brackets[index] or " ", "warning")),
             (Span(doc.doc_id, style),),
-            (Span(self._score_text(doc.score), "dim"),),
         ]
+        if self._with_score:
+            cells.append((Span(self._score_text(doc.score), "dim"),))
         if self._with_move:
             cells.append(_move(doc, self._baseline))
         return TableRow(doc.doc_id, tuple(cells))
@@ -128,6 +136,20 @@ def pane_title(view: QueryView, run: Run, compared: Comparison, values: Sequence
         spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta))]
     if view.golds:
         spans.append(Span(f"  ★ {gold_ranks_text(view, run)}", "gold"))
+    return tuple(spans)
+
+
+def merged_title(view: QueryView, compared: Comparison, values: Sequence[float | None]) -> Cell:
+    """The merged list's title: every run's value, Δ and first golds, the compared run and the baseline first."""
+    spans = [Span(str(compared.measure), "dim")]
+    base = values[compared.baseline.run_id]
+    for run in dict.fromkeys((compared.run, compared.baseline, *compared.runs)):
+        value = values[run.run_id]
+        spans += [Span("  "), Span(run.label, compared.style(run)), Span(f" {percent(value)}", "strong")]
+        if run is not compared.baseline and value is not None and base is not None:
+            spans.append(Span(f" {signed_percent(value - base)}", delta_style(value - base)))
+        if view.golds:
+            spans.append(Span(f" ★ {gold_ranks_text(view, run, 2)}", "gold"))
     return tuple(spans)
 
 

@@ -12,10 +12,15 @@ from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.presentation.filters import row_delta
 from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
+from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.session import Run, differs
 
 SortKey = Literal["change", "delta", "id", "query", "gold", "rank", "task"] | int
 """What the table is sorted by; ``change`` is |Δ|, a number the value of that run."""
+
+
+#: Fewer cells than this say nothing of a query.
+_LEAST_QUERY_WIDTH = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +90,19 @@ def query_columns(
         run_width = max(8, min(len(run.label) + 2, 9 if width < 100 else width // 8))
         run_title = title(run.label, run.run_id, compared.style(run))
         columns.append(Column(f"run{run.run_id}", run_title, run_width, align="right", elide="middle"))
-    if compared.paired:
-        heading: SortKey = "change" if by == "change" else "delta"
-        text = "|Δ|" if by == "change" else "Δ"
-        columns.append(Column("delta", title(text, heading), 8, align="right"))
-        if width >= 100:
-            columns.append(Column("bar", (), 13 if width < 160 else 25))
-    columns.append(Column("gold", title("gold", "gold"), 6, align="right"))
-    if width >= 90:
-        ranks = max(9 * len(compared.runs) - 3, 14)
-        columns.append(Column("rank", title("best gold rank", "rank"), ranks, align="right"))
-    for optional in ("bar", "rank", "gold"):
-        # The table has a gap after each column but the last, a column of padding at either side, and a scrollbar.
-        if sum(column.width + 1 for column in columns) - 1 > width - 3:
-            columns = [column for column in columns if column.key != optional]
-    return columns
+    gold = Column("gold", title("golds", "gold"), 6, align="right")
+    rank = Column("rank", title("best gold rank", "rank"), max(8 * len(compared.runs) - 3, 14), align="right")
+    if not compared.paired:
+        return [*columns, gold, *([rank] if width >= 90 else [])]
+    heading: SortKey = "change" if by == "change" else "delta"
+    delta = Column("delta", title("|Δ|" if by == "change" else "Δ", heading), 8, align="right")
+    bar = Column("bar", (Span("loss │ win", "dim"),), 13 if width < 160 else 25)
+    # The query's text comes first: the bar and the ranks stay out where they would leave it too little.
+    for extra in ([bar, gold, rank], [gold, rank], [bar, gold], [gold]):
+        chosen = [*columns, delta, *extra]
+        if width - sum(column.width + 1 for column in chosen if not column.flex) >= _LEAST_QUERY_WIDTH:
+            return chosen
+    return [*columns, delta, gold]
 
 
 def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) -> TableRow:
@@ -142,18 +145,19 @@ class Headline:
 def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -> Headline:
     """The headline over some rows: the mean of their tasks' means (``by_task``, as the leaderboard), or of the rows."""
     run, baseline = compared.run, compared.baseline
-    values = [(row, row.values[run.run_id], row.values[baseline.run_id]) for row in rows]
-    scored = [(row, value, base) for row, value, base in values if value is not None and base is not None]
+    own = [(row, value) for row in rows if (value := row.values[run.run_id]) is not None]
+    scored = [(row, value, base) for row, value in own if (base := row.values[baseline.run_id]) is not None]
     means: list[Span] = [Span(run.label, compared.style(run))]
     if not scored:
-        why = "no judgments at hand: give --data DIR or --qrels FILE" if rows else "no query matches the filter"
-        return Headline((*means, Span(f"  {why}", "warning")), (), ())
-    mean = _mean([(row.key.task, value) for row, value, _ in scored], by_task)
+        if own:
+            means.append(Span(f" {percent(_mean([(_task_of(row), value) for row, value in own], by_task))}", "strong"))
+        return Headline((*means, Span(f"   {_nothing_compared(rows, compared)}", "warning")), (), ())
+    mean = _mean([(_task_of(row), value) for row, value, _ in scored], by_task)
     means.append(Span(f" {percent(mean)}", "strong"))
     outcome: list[Span] = []
     notes: list[Span] = []
     if compared.paired:
-        base_mean = _mean([(row.key.task, base) for row, _, base in scored], by_task)
+        base_mean = _mean([(_task_of(row), base) for row, _, base in scored], by_task)
         delta = mean - base_mean
         means += [
             Span(" against ", "dim"), Span(baseline.label, compared.style(baseline)),
@@ -177,11 +181,31 @@ def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -
     return Headline(tuple(means), tuple(outcome), tuple(notes))
 
 
-def _mean(values: Sequence[tuple[str, float]], by_task: bool) -> float:
+def _nothing_compared(rows: Sequence[QueryRow], compared: Comparison) -> str:
+    """Why no query has a value of both runs."""
+    if not rows:
+        return "no query matches the filter"
+    if all(value is None for row in rows for value in row.values):
+        return "no judgments at hand: give --data DIR or --qrels FILE"
+    missing = [
+        which.label
+        for which in dict.fromkeys((compared.run, compared.baseline))
+        if all(row.values[which.run_id] is None for row in rows)
+    ]
+    tasks = ", ".join(dict.fromkeys(row.key.task for row in rows))
+    have = "have" if len(missing) > 1 else "has"
+    return f"{' and '.join(missing)} {have} no run of {tasks} · b another baseline, c another run"
+
+
+def _task_of(row: QueryRow) -> TaskKey:
+    return row.key.dataset, row.key.task
+
+
+def _mean(values: Sequence[tuple[TaskKey, float]], by_task: bool) -> float:
     """The mean of (task, value) pairs, or of the tasks' means."""
-    groups: dict[str, list[float]] = {}
+    groups: dict[TaskKey | None, list[float]] = {}
     for task, value in values:
-        groups.setdefault(task if by_task else "", []).append(value)
+        groups.setdefault(task if by_task else None, []).append(value)
     return sum(sum(group) / len(group) for group in groups.values()) / len(groups)
 
 
@@ -189,8 +213,8 @@ def _differs_note(run: Run, baseline: Run) -> list[Span]:
     what = differs(run.name, baseline.name)
     if "variant" not in what:
         return []
-    text = f"they differ in {' and '.join(what)}"
     unknown = [each.name.system for each in (run, baseline) if each.name.variant is None]
     if unknown:
-        text += f" · variant of {unknown[0]} unknown, name it: {unknown[0]}@VARIANT=PATH"
-    return [Span(text, "warning")]
+        text = f"variant of {' and '.join(unknown)} unknown, perhaps another; name it: {unknown[0]}@VARIANT=PATH"
+        return [Span(("they differ in system · " if "system" in what else "") + text, "warning")]
+    return [Span(f"they differ in {' and '.join(what)}", "warning")]

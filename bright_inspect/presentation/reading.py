@@ -83,7 +83,9 @@ def reasoning_reading(view: QueryView) -> Reading:
     return pages.reading()
 
 
-def golds_reading(view: QueryView, compared: Comparison, texts: Mapping[str, str], current: str | None) -> Reading:
+def golds_reading(
+    view: QueryView, compared: Comparison, texts: Mapping[str, str | None], current: str | None
+) -> Reading:
     """Every gold with its rank in each run and its text; opened at ``current`` if that is one."""
     pages = _Pages()
     words = telling_words(view.text or "")
@@ -112,9 +114,9 @@ def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str 
     )
     judgment = next((judgment for judgment in view.judgments if judgment.doc_id == doc_id), None)
     if judgment is not None and judgment.gold:
-        spans = [Span(f"gold {judgment.relevance}", "gold")]
+        spans = [Span("gold" if judgment.relevance == 1 else f"gold, grade {judgment.relevance}", "gold")]
     elif judgment is not None:
-        spans = [Span(f"judged {judgment.relevance}", "dim")]
+        spans = [Span(f"judged, grade {judgment.relevance}", "dim")]
     elif excluded:
         spans = [Span("excluded for this query", "dim")]
     else:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.datasets.source import Source
-from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, text_literal
+from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, reason_of, text_literal
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.errors import UnreadableInput, UsageError
@@ -17,6 +17,9 @@ from bright_inspect.formats.trec_qrels import QrelsFile, read_trec_qrels
 
 TaskKey = tuple[str, str]
 """(dataset, task)"""
+
+#: The layer of judgments that come with the data.
+ORIGINAL_LAYER = "original"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class GivenQrels:
 class Collections:
     """Finds tasks in the sources and loads each into the session once."""
 
-    def __init__(self, cursor: Cursor, sources: Iterable[Source], layer: str = "original") -> None:
+    def __init__(self, cursor: Cursor, sources: Iterable[Source]) -> None:
         self._cursor = cursor
         self._waiting: Iterator[Source] = iter(sources)
         self._sources: dict[TaskKey, Source] = {}
@@ -38,7 +41,6 @@ class Collections:
         self._loaded: set[TaskKey] = set()
         self._excluding: list[TaskKey] = []
         self._all_qrels = False
-        self.layer = layer
         self.findings: list[Finding] = []
 
     def add_qrels(self, path: Path, task: str | None, dataset: str | None) -> None:
@@ -49,10 +51,10 @@ class Collections:
             UsageError: there is one for this task already.
         """
         file = read_trec_qrels(path)
-        described = describe_path(path.name)
-        task = task or described.task
+        described = describe_path(path.name, self.task_names())
+        task = normalised_task(task) if task else described.task
         if task is None:
-            key = (dataset or f"custom:{path.stem}", path.stem)
+            key = custom_task(path, dataset)
         else:
             long = described.long or _names_long(path.stem)
             key = self.find(task, dataset or (f"bright{LONG_SUFFIX}" if long else None)) or (
@@ -63,13 +65,16 @@ class Collections:
             other = self._given[key].path
             raise UsageError(f"two judgment files for {'/'.join(key)}: {other} and {path}.", "Give one for each task.")
         self._given[key] = GivenQrels(path, file)
-        self.layer = path.name
         self.findings += file.findings
 
     @property
     def given(self) -> tuple[TaskKey, ...]:
         """The tasks whose judgments came from ``--qrels``."""
         return tuple(self._given)
+
+    def layer_of(self, key: TaskKey) -> str:
+        """Which set of judgments counts for a task: the name of the file given for it, or the data's own."""
+        return self._given[key].path.name if key in self._given else ORIGINAL_LAYER
 
     def find(self, task: str, dataset: str | None = None) -> TaskKey | None:
         """The first source's task of this name; of ``dataset`` if one is named."""
@@ -158,11 +163,11 @@ class Collections:
         except QueryInterrupted:
             raise
         except DatabaseError as error:
-            reason = str(error).splitlines()[0]
-            raise UnreadableInput(
-                f"{self._sources[key].name}: the data of {'/'.join(key)} cannot be read ({reason}).",
-                "Is it a snapshot of xlangai/BRIGHT? Fetch it again.",
-            ) from None
+            source = self._sources.get(key)
+            place = self._given[key].path if source is None else source.name
+            hint = "" if source is None else "Is it a snapshot of xlangai/BRIGHT? Fetch it again."
+            message = f"{place}: the data of {'/'.join(key)} cannot be read ({reason_of(error)})."
+            raise UnreadableInput(message, hint) from None
 
     def _insert_given(self, key: TaskKey) -> None:
         rows = self._given[key].file.rows
@@ -206,6 +211,11 @@ class Collections:
             for task in tasks:
                 self._sources.setdefault((dataset, task), source)
         return True
+
+
+def custom_task(path: Path, dataset: str | None = None) -> TaskKey:
+    """The task of a file that tells none."""
+    return dataset or f"custom:{path.stem}", path.stem
 
 
 def _names_long(stem: str) -> bool:

@@ -48,14 +48,26 @@ def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | No
     return int(row[0]) if row else 0
 
 
-def kept_texts(cursor: Cursor, task: TaskKey, doc_ids: Collection[str], most: int | None = None) -> dict[str, str]:
-    """The texts among these documents that ``load_task_texts`` has read; of ``most`` characters, if that is given."""
+def kept_texts(cursor: Cursor, task: TaskKey, doc_ids: Collection[str]) -> dict[str, str]:
+    """The texts among these documents that ``load_task_texts`` has read."""
     rows = cursor.execute(
-        """SELECT doc_id, content FROM documents WHERE dataset = ? AND task = ? AND doc_id IN (SELECT unnest(?))
-           AND length(content) <= coalesce(?, length(content))""",
-        [*task, list(doc_ids), most],
+        "SELECT doc_id, content FROM documents WHERE dataset = ? AND task = ? AND doc_id IN (SELECT unnest(?))",
+        [*task, list(doc_ids)],
     ).fetchall()
     return dict(rows)
+
+
+def short_texts(
+    cursor: Cursor, task: TaskKey, doc_ids: Collection[str], most: int
+) -> tuple[dict[str, str], frozenset[str]]:
+    """Those of the kept texts that have ``most`` characters at most, and the ids of the longer ones."""
+    rows = cursor.execute(
+        """SELECT doc_id, CASE WHEN length(content) <= ? THEN content END FROM documents
+           WHERE dataset = ? AND task = ? AND doc_id IN (SELECT unnest(?))""",
+        [most, *task, list(doc_ids)],
+    ).fetchall()
+    short = {doc_id: content for doc_id, content in rows if content is not None}
+    return short, frozenset(doc_id for doc_id, content in rows if content is None)
 
 
 def corpus_texts(session: Session, cursor: Cursor, task: TaskKey, doc_ids: Collection[str]) -> dict[str, str]:

@@ -34,9 +34,16 @@ def expand_arguments(arguments: Sequence[str]) -> list[RunInput]:
     inputs: dict[tuple[Path, RunName | None], RunInput] = {}
     for argument in arguments:
         name, text = (None, argument) if _exists(Path(argument)) else parse_run_argument(argument)
-        for path in _files_of(Path(text).expanduser()):
+        for path in _files_of(_without_tilde(text)):
             inputs.setdefault((path.resolve(), name), RunInput(path, name))
     return list(inputs.values())
+
+
+def _without_tilde(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise UnreadableInput(f"{text}: no such user.", "Check the path.") from None
 
 
 def _exists(path: Path) -> bool:

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bright_inspect.datasets.places import find_sources
 from bright_inspect.datasets.source import Source
-from bright_inspect.db import Cursor, Database, DatabaseError, QueryInterrupted, identifier, path_literal
-from bright_inspect.domain.columns import NamedFile, name_runs
+from bright_inspect.db import (
+    Cursor,
+    Database,
+    DatabaseError,
+    QueryInterrupted,
+    database_errors_told,
+    identifier,
+    path_literal,
+    reason_of,
+    transaction,
+)
+from bright_inspect.domain.columns import NamedFile, name_runs, need_full_labels
 from bright_inspect.domain.findings import Finding
-from bright_inspect.domain.names import BRIGHT_TASKS, RunName, describe_path
-from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.domain.names import BRIGHT_TASKS, PathDescription, RunName, describe_path
+from bright_inspect.errors import BrightInspectError, UnreadableInput, UsageError
 from bright_inspect.formats.runs import ReadRun, read_run
-from bright_inspect.store.collections import Collections
+from bright_inspect.store.collections import Collections, custom_task
 from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
 from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
-from bright_inspect.store.run_cache import FileState, RunCache, cache_folder, file_state
+from bright_inspect.store.run_cache import FileState, RunCache, cache_folder, file_state, rank_rows
 from bright_inspect.store.schema import create_tables
 from bright_inspect.store.session import Run, RunFile, Session
 from bright_inspect.store.standing import place_documents, standing_findings
@@ -53,7 +65,11 @@ class Opening:
     _cache: RunCache | None = None
 
     def convert(self) -> None:
-        """Write freshly read runs to the cache. A cache that cannot be written is a finding, and no more."""
+        """Write freshly read runs to the cache. A cache that cannot be written is a finding, and no more.
+
+        Raises:
+            BrightInspectError: there is not the memory to sort a run.
+        """
         assert self._cache is not None
         for file in self._files:
             if file.fresh:
@@ -75,15 +91,16 @@ def open_session(
     """
     inputs = check_paths(request)
     cancel = cancel or CancelToken()
-    database = Database()
+    database = Database(cache_folder() / "spilled")
     try:
-        cursor = database.cursor()
-        cancel.watch(cursor)
-        create_tables(cursor)
-        collections = Collections(cursor, sources if sources is not None else find_sources(request.data))
-        for path in request.qrels:
-            collections.add_qrels(path, request.task, request.dataset)
-        return _open_files(request, inputs, database, cursor, collections, progress, cancel)
+        with database_errors_told():
+            cursor = database.cursor()
+            cancel.watch(cursor)
+            create_tables(cursor)
+            collections = Collections(cursor, sources if sources is not None else find_sources(request.data))
+            for path in request.qrels:
+                collections.add_qrels(path, request.task, request.dataset)
+            return _open_files(request, inputs, database, cursor, collections, progress, cancel)
     except QueryInterrupted:
         database.close()
         raise Cancelled from None
@@ -143,17 +160,18 @@ def _open_file(
     path, rows = run_input.path, f"rows_{number}"
     state = file_state(path)
     cached = cache.find(path)
+    if cached is not None and not _view(cursor, rows, cached.parquet):
+        cached = None
     if cached is None:
         read = read_run(cursor, path, rows)
         if file_state(path) != state:
             raise UnreadableInput(f"{path}: changed while it was being read.", "Try again when it is written.")
     else:
         read = cached.read
-        cursor.execute(f"CREATE VIEW {identifier(rows)} AS FROM read_parquet({path_literal(cached.parquet)})")
-    described = describe_path(str(path.absolute()), collections.task_names())
+    described = _describe_whole(path, collections.task_names())
     resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
     if not resolution.tasks:
-        resolution = Resolution((("custom", path.stem),), resolution.findings)
+        resolution = Resolution((custom_task(path, request.dataset),), resolution.findings)
     for key in resolution.tasks:
         collections.load(key)
     assign_queries(cursor, rows, number, resolution)
@@ -164,6 +182,25 @@ def _open_file(
             _require_shared_queries(cursor, number, rows, path, resolution)
         place_documents(cursor, rows, number, resolution, collections, ranked=cached is not None)
     return _OpenFile(number, run_input, state, rows, read, resolution, findings, scored, fresh=cached is None)
+
+
+def _view(cursor: Cursor, rows: str, parquet: Path) -> bool:
+    """Let ``rows`` be what a converted run holds; False if another program has removed it meanwhile."""
+    try:
+        cursor.execute(f"CREATE VIEW {identifier(rows)} AS FROM read_parquet({path_literal(parquet)})")
+    except QueryInterrupted:
+        raise
+    except DatabaseError:
+        return False
+    return True
+
+
+def _describe_whole(path: Path, tasks: Iterable[str]) -> PathDescription:
+    """What the whole path says, less the user's home: what that is called says nothing about the runs in it."""
+    whole = Path(os.path.normpath(path.absolute()))
+    with suppress(ValueError, RuntimeError):
+        whole = whole.relative_to(Path.home())
+    return describe_path(str(whole), tasks, typed_parts=sum(part not in ("/", "..") for part in path.parts))
 
 
 def _require_shared_queries(cursor: Cursor, file_id: int, rows: str, path: Path, resolution: Resolution) -> None:
@@ -189,21 +226,30 @@ def _convert(cursor: Cursor, cache: RunCache, file: _OpenFile) -> list[Finding]:
     """Write a fresh run to the cache and read it from there; returns the finding if that failed.
 
     Either way the rows have ranks and are sorted afterwards.
+
+    Raises:
+        BrightInspectError: there is not the memory to sort the run.
     """
     try:
+        rank_rows(cursor, file.rows)
+    except QueryInterrupted:
+        raise
+    except DatabaseError as error:
+        raise BrightInspectError(
+            f"{file.input.path}: its rows could not be sorted ({reason_of(error)}).",
+            "Open fewer runs at once, or free memory and disk.",
+        ) from None
+    file.fresh = False
+    try:
         cached = cache.write(cursor, file.rows, file.input.path, file.read, file.state)
+        with transaction(cursor):
+            cursor.execute(f"DROP TABLE {identifier(file.rows)}")
+            cursor.execute(f"CREATE VIEW {identifier(file.rows)} AS FROM read_parquet({path_literal(cached.parquet)})")
     except QueryInterrupted:
         raise
     except (OSError, DatabaseError) as error:
-        file.fresh = False
-        message = f"the run cache could not be written ({str(error).splitlines()[0]}); the run is kept in memory."
+        message = f"the run cache could not be written ({reason_of(error)}); the run is kept in memory."
         return [Finding("cache-not-written", "warning", str(file.input.path), message)]
-    name = identifier(file.rows)
-    cursor.execute("BEGIN")
-    cursor.execute(f"DROP TABLE {name}")
-    cursor.execute(f"CREATE VIEW {name} AS FROM read_parquet({path_literal(cached.parquet)})")
-    cursor.execute("COMMIT")
-    file.fresh = False
     return []
 
 
@@ -218,22 +264,20 @@ def _named_file(file: _OpenFile) -> NamedFile:
     return NamedFile(
         file.input.name,
         describe_path(str(file.input.path), slugs),
-        describe_path(str(file.input.path.absolute()), slugs),
+        _describe_whole(file.input.path, slugs),
         file.read.tag,
         tasks,
     )
 
 
 def _group(files: list[_OpenFile], names: list[RunName]) -> tuple[Run, ...]:
-    groups: dict[str, list[RunFile]] = {}
-    by_label: dict[str, RunName] = {}
+    groups: dict[RunName, list[RunFile]] = {}
     for file, name in zip(files, names, strict=True):
         run_file = RunFile(file.file_id, file.input.path, file.rows, file.resolution.tasks)
-        groups.setdefault(str(name), []).append(run_file)
-        if by_label.setdefault(str(name), name).variant is None:
-            by_label[str(name)] = name
+        groups.setdefault(name, []).append(run_file)
+    in_full = need_full_labels(groups)
     return tuple(
-        Run(run_id, by_label[label], tuple(run_files)) for run_id, (label, run_files) in enumerate(groups.items())
+        Run(run_id, name, tuple(run_files), name in in_full) for run_id, (name, run_files) in enumerate(groups.items())
     )
 
 
@@ -241,7 +285,7 @@ def _baseline(runs: tuple[Run, ...], wanted: str | None) -> Run:
     if wanted is None:
         return runs[-1]
     for run in runs:
-        if wanted in (run.label, f"{run.name.system}@{run.name.variant}", *(str(file.path) for file in run.files)):
+        if wanted in (run.label, run.name.in_full, *(str(file.path) for file in run.files)):
             return run
     systems = [run for run in runs if run.name.system == wanted]
     if len(systems) == 1:

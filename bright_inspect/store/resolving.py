@@ -8,7 +8,7 @@ from pathlib import Path
 from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
-from bright_inspect.domain.names import PathDescription
+from bright_inspect.domain.names import BRIGHT_TASKS, PathDescription
 from bright_inspect.errors import UsageError
 from bright_inspect.store.collections import Collections, TaskKey
 
@@ -33,7 +33,8 @@ def resolve_file(
     task: str | None,
     dataset: str | None,
 ) -> Resolution:
-    """Find the tasks of the run in table or view ``rows``.
+    """Find the tasks of the run in table or view ``rows``. Judgments given for a data set's task replace those of that
+    task, and draw no run to it that is of another.
 
     Raises:
         UsageError: the task that was asked for is not at hand.
@@ -43,8 +44,10 @@ def resolve_file(
         if found is None:
             raise _unknown_task(task, dataset, collections)
         return Resolution((found,))
-    if len(collections.given) == 1 and _meant_for(collections.given[0], described):
-        return Resolution(collections.given)
+    given = collections.given if len(collections.given) == 1 else ()
+    if given and given[0][1] not in BRIGHT_TASKS and collections.source(given[0]) is None:
+        # Custom judgments, of a task that no data set has: these judgments are for the runs they were given with.
+        return Resolution(given)
     wanted = dataset or (f"bright{LONG_SUFFIX}" if described.long else None)
     by_path = collections.find(described.task, wanted) if described.task else None
     if by_path is not None:
@@ -52,21 +55,19 @@ def resolve_file(
         if _golds_listed(cursor, rows, by_path):
             return Resolution((by_path,), sure=True)
     by_documents = _tasks_by_documents(cursor, rows, collections, dataset)
-    if by_path is None and by_documents:
-        return Resolution(tuple(by_documents), sure=True)
-    if by_path is not None and by_documents:
-        return Resolution(tuple(by_documents), (_mismatch(path, by_path, by_documents),), sure=True)
+    if by_documents:
+        findings = _ambiguous_queries(cursor, path)
+        if by_path is not None:
+            findings.insert(0, _mismatch(path, by_path, by_documents))
+        return Resolution(tuple(by_documents), tuple(findings), sure=True)
     if by_path is not None:
         return Resolution((by_path,))
     if described.task is not None:
         # The path names a BRIGHT task, but its data is not at hand: the run opens without judgments.
         return Resolution(((wanted or "bright", described.task),))
+    if given:
+        return Resolution(given, (_no_gold(path, given[0]),))
     return Resolution(())
-
-
-def _meant_for(given: TaskKey, described: PathDescription) -> bool:
-    """Whether judgments given by hand are for a run whose path says this: yes, unless both name a task and differ."""
-    return given[0].startswith("custom:") or described.task in (None, given[1])
 
 
 def _golds_listed(cursor: Cursor, rows: str, key: TaskKey) -> bool:
@@ -79,11 +80,12 @@ def _golds_listed(cursor: Cursor, rows: str, key: TaskKey) -> bool:
 
 
 def _tasks_by_documents(cursor: Cursor, rows: str, collections: Collections, dataset: str | None) -> list[TaskKey]:
-    """Tasks whose golds the file lists for the same query ids; fills ``query_tasks``."""
+    """Tasks whose golds the file lists for the same query ids; fills ``query_tasks`` and ``query_hits``, which has
+    every task whose golds a query's list holds."""
     collections.load_known_golds()
     cursor.execute(
         f"""
-        CREATE OR REPLACE TEMP TABLE query_tasks AS
+        CREATE OR REPLACE TEMP TABLE query_hits AS
         WITH hits AS (
             SELECT query_id, dataset, task, count(*) AS hits
             FROM {identifier(rows)} JOIN known_golds USING (query_id, doc_id)
@@ -93,15 +95,37 @@ def _tasks_by_documents(cursor: Cursor, rows: str, collections: Collections, dat
             SELECT dataset, task, count(*) AS queries FROM hits GROUP BY dataset, task
             QUALIFY queries * 20 >= max(queries) OVER ()
         )
-        SELECT query_id, dataset, task FROM hits SEMI JOIN tasks USING (dataset, task)
-        QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY hits DESC, dataset, task) = 1
+        SELECT query_id, dataset, task, hits FROM hits SEMI JOIN tasks USING (dataset, task)
         """,
         [dataset],
     )
+    cursor.execute("""
+        CREATE OR REPLACE TEMP TABLE query_tasks AS
+        SELECT query_id, dataset, task FROM query_hits
+        QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY hits DESC, dataset, task) = 1
+    """)
     rows_found = cursor.execute(
         "SELECT dataset, task FROM query_tasks GROUP BY dataset, task ORDER BY count(*) DESC, dataset, task"
     ).fetchall()
     return [(str(found), str(task)) for found, task in rows_found]
+
+
+def _ambiguous_queries(cursor: Cursor, path: Path) -> list[Finding]:
+    """The finding, if any, that query ids stand for queries of several tasks at once."""
+    shared = "SELECT query_id FROM query_hits GROUP BY query_id HAVING count(*) > 1"
+    query_ids = [row[0] for row in cursor.execute(f"{shared} ORDER BY query_id").fetchall()]
+    if not query_ids:
+        return []
+    tasks = cursor.execute(f"""
+        SELECT dataset, task FROM query_hits SEMI JOIN ({shared}) USING (query_id)
+        GROUP BY dataset, task ORDER BY count(*) DESC, dataset, task
+    """).fetchall()
+    message = (
+        f"{len(query_ids)} query id(s) list golds of more than one of {', '.join('/'.join(key) for key in tasks)}: "
+        f"{', '.join(query_ids[:3])}. Each is scored as one of them only, and with the others' documents in its list. "
+        "Split the file, one for each task."
+    )
+    return [Finding("ambiguous-query", "error", str(path), message, None, len(query_ids))]
 
 
 def assign_queries(cursor: Cursor, rows: str, file_id: int, resolution: Resolution) -> None:
@@ -140,6 +164,14 @@ def _mismatch(path: Path, by_path: TaskKey, by_documents: list[TaskKey]) -> Find
         "Say --task to overrule."
     )
     return Finding("path-task-mismatch", "warning", str(path), message)
+
+
+def _no_gold(path: Path, given: TaskKey) -> Finding:
+    message = (
+        f"no gold of any task at hand is listed; scored as {'/'.join(given)}, whose judgments were given. "
+        "Say --task if it is another."
+    )
+    return Finding("no-gold-listed", "warning", str(path), message)
 
 
 def _unknown_task(task: str, dataset: str | None, collections: Collections) -> UsageError:

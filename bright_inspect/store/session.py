@@ -8,7 +8,7 @@ from pathlib import Path
 from bright_inspect.db import Cursor, Database
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, RunName
-from bright_inspect.store.collections import Collections, TaskKey
+from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,19 @@ class RunFile:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A column on screen: ``system@variant`` over the tasks of its files. ``run_id`` is its position, from 0."""
+    """A column on screen: ``system@variant`` over the tasks of its files. ``run_id`` is its position, from 0.
+
+    ``full_label`` says that another run's label would read the same without the variant.
+    """
 
     run_id: int
     name: RunName
     files: tuple[RunFile, ...]
+    full_label: bool = False
 
     @property
     def label(self) -> str:
-        return str(self.name)
+        return self.name.in_full if self.full_label else str(self.name)
 
     @property
     def tasks(self) -> tuple[TaskKey, ...]:
@@ -59,11 +63,12 @@ class Session:
 
     @property
     def layer(self) -> str:
-        """Which set of judgments counts."""
-        return self.collections.layer
+        """Which set of judgments counts: ``mixed`` where it is not the same for all tasks."""
+        layers = {self.collections.layer_of(key) for key in self.tasks if self.collections.has_judgments(key)}
+        return layers.pop() if len(layers) == 1 else "mixed" if layers else ORIGINAL_LAYER
 
     def close(self) -> None:
-        self.cursor.close()
+        """Close the database, and with it every cursor, whatever is running."""
         self.database.close()
 
 

@@ -15,6 +15,7 @@ from textual.binding import BindingType
 from textual.command import Provider
 from textual.screen import Screen
 
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.tui import keymap
@@ -89,6 +90,10 @@ class BrightInspect(App[BrightInspectError]):
         assert self._desk is not None
         return self._desk
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the runs are opened there is one screen, on which theirs comes: nothing else may come between."""
+        return self.has_desk or action not in ("help", "command_palette")
+
     # --- opening -------------------------------------------------------------------------------------------------
 
     def _start_opening(self) -> None:
@@ -130,7 +135,7 @@ class BrightInspect(App[BrightInspectError]):
         if self._desk is None:
             self.exit(error if isinstance(error, BrightInspectError) else BrightInspectError(text, hint), return_code=2)
             return
-        self.notify(f"{text} {hint}", severity="error", markup=False, timeout=15)
+        self.notify(visible(f"{text} {hint}"), severity="error", markup=False, timeout=15)
 
     # --- what every screen can do --------------------------------------------------------------------------------
 

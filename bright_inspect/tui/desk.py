@@ -20,7 +20,7 @@ from bright_inspect.evaluation.scores import TaskScores, task_scores
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
-from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts
+from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts, short_texts
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
@@ -90,17 +90,19 @@ class Desk:
         with self._cursor(token) as cursor:
             return _score(self.session, cursor, measure)
 
-    def read_query(self, key: QueryKey, token: CancelToken) -> tuple[QueryView, dict[str, str]]:
-        """Read one query with its golds' texts and those of the listed documents that are short, once the runs are
-        converted."""
+    def read_query(self, key: QueryKey, token: CancelToken) -> tuple[QueryView, dict[str, str | None]]:
+        """Read one query, once the runs are converted, with the texts of its golds and of the listed documents that
+        are short; None stands for a text that is not at hand."""
         task = (key.dataset, key.task)
         self._wait_for_conversion(token)
         self._load_task(task, token)
         with self._cursor(token) as cursor:
             view = read_query(self.session, cursor, key)
             listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs[:KEPT_DEPTH]}
-            texts = kept_texts(cursor, task, listed, _SHORT_TEXT)
-            texts.update(kept_texts(cursor, task, [gold.doc_id for gold in view.golds if gold.doc_id not in texts]))
+            wanted = listed | {gold.doc_id for gold in view.golds}
+            short, long = short_texts(cursor, task, wanted, _SHORT_TEXT)
+            texts: dict[str, str | None] = {doc_id: short.get(doc_id) for doc_id in wanted - long}
+            texts.update(kept_texts(cursor, task, [gold.doc_id for gold in view.golds if gold.doc_id in long]))
             return view, texts
 
     def text(self, task: TaskKey, doc_id: str, kept: bool, token: CancelToken) -> str | None:

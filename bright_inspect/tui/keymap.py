@@ -54,6 +54,7 @@ KEYS: tuple[Key, ...] = (
     Key("previous-gold", "left_square_bracket", "next_gold(-1)", "gold", "previous gold", "inspect"),
     Key("next-unjudged", "u", "next_unjudged(1)", "unjudged", "next unjudged document of the list", "inspect", True),
     Key("previous-unjudged", "U", "next_unjudged(-1)", "unjudged", "previous unjudged document", "inspect"),
+    Key("next-pane", "tab", "app.focus_next", "pane", "next list, or the reader", "inspect", True),
     Key("next-tab", "right,l", "next_tab(1)", "tab", "next tab of the reader", "inspect", True),
     Key("previous-tab", "left,h", "next_tab(-1)", "tab", "previous tab of the reader", "inspect"),
     Key("merged", "m", "toggle_merged", "merged", "all lists as one, or side by side", "inspect", True),
@@ -87,7 +88,7 @@ _DISPLAY = {
     "question_mark": "?", "colon": ":", "exclamation_mark": "!", "equals_sign": "=", "less_than_sign": "<",
     "greater_than_sign": ">", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "Esc",
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
-    "home": "Home", "end": "End", "space": "Space", "f1": "F1",
+    "home": "Home", "end": "End", "space": "Space", "tab": "Tab", "f1": "F1",
 }  # fmt: skip
 
 
@@ -151,4 +152,19 @@ def read_key_file(path: Path) -> dict[str, str]:
             raise UsageError(f"{path}: no key is called {name!r}.", f"Known: {', '.join(sorted(known))}.")
         if not isinstance(value, str) or not value:
             raise UsageError(f"{path}: {name} = {value!r} is no key.", 'Write it as "n" or "n,ctrl+n".')
+    _refuse_clashes(path, dict(keys))
     return dict(keys)
+
+
+def _refuse_clashes(path: Path, own: dict[str, str]) -> None:
+    """Raises UsageError if one of the user's keys does something else on the same screen already."""
+    for changed in (key for key in KEYS if key.id in own):
+        theirs = set(own[changed.id].split(","))
+        for other in KEYS:
+            same_screen = other.scope in (changed.scope, "everywhere") or changed.scope == "everywhere"
+            taken = theirs & set(own.get(other.id, other.keys).split(","))
+            if other.id != changed.id and same_screen and taken:
+                raise UsageError(
+                    f"{path}: {changed.id} = {own[changed.id]!r}, but {other.id} has {', '.join(sorted(taken))}.",
+                    f"Choose another key, or give {other.id} one.",
+                )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
+from bright_inspect.domain.visible import visible
 from bright_inspect.tui.keymap import KEYS, display_keys
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class BrightCommands(Provider):
         tasks = app.desk.session.tasks
         if len(tasks) > 1:
             for task in tasks:
-                yield Possibility(f"queries of {task[1]}", partial(app.open_task, (task,)))
+                yield Possibility(f"queries of {visible(task[1])}", partial(app.open_task, (task,)))
         from bright_inspect.domain.measures import parse_measure
         from bright_inspect.tui.screens.measure_choice import OFFERED
 

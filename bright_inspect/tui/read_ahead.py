@@ -11,8 +11,8 @@ from bright_inspect.tui.runner import Runner
 
 #: Queries kept in memory: those just seen and the one read ahead.
 _MOST_KEPT = 8
-ReadQuery = tuple[QueryView, dict[str, str]]
-"""A query, and the texts of its golds and of the short documents its runs list."""
+ReadQuery = tuple[QueryView, dict[str, str | None]]
+"""A query, and the texts of its golds and of the short documents its runs list (None: not at hand)."""
 
 
 class ReadAhead:

@@ -8,6 +8,7 @@ superseded work's token is cancelled and its cursor interrupted. On exit everyth
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -48,7 +49,7 @@ class Runner:
         self._tokens: dict[str, CancelToken] = {}
         self._done: dict[str, Callable[[Any], None]] = {}
         self._failed: dict[str, Callable[[], None]] = {}
-        self._threads: set[threading.Thread] = set()
+        self._threads: dict[threading.Thread, CancelToken] = {}
 
     def start(
         self,
@@ -73,10 +74,10 @@ class Runner:
                 error = raised
             if not token.cancelled:
                 self._app.post_message(WorkFinished(lane, request, value, error))
-            self._threads.discard(thread)
+            self._threads.pop(thread, None)
 
         thread = threading.Thread(target=run, name=f"bright-inspect {lane} {request}", daemon=True)
-        self._threads.add(thread)
+        self._threads[thread] = token
         thread.start()
 
     def cancel(self, lane: str) -> None:
@@ -109,8 +110,12 @@ class Runner:
         """Stop everything and wait briefly."""
         for lane in list(self._tokens):
             self.cancel(lane)
-        for thread in list(self._threads):
-            thread.join(_EXIT_SECONDS)
+        deadline = time.monotonic() + _EXIT_SECONDS
+        while (running := list(self._threads.items())) and time.monotonic() < deadline:
+            for thread, token in running:
+                # Again: an interrupt that comes between two queries stops neither.
+                token.cancel()
+                thread.join(0.05)
 
 
 def message_of(error: BaseException) -> tuple[str, str]:

@@ -33,6 +33,9 @@ _NOT_SIMPLE = re.compile(
 #: No text of a cell is looked at beyond this many characters for each terminal cell it may fill.
 _CHARACTERS_PER_CELL = 8
 
+#: A stretch to be measured is taken this many lines at a time.
+_MEASURED_LINES = 8
+
 Painter = Callable[[str], Style]
 """Gives the Rich style of a style name."""
 
@@ -262,10 +265,13 @@ def _paragraph_widths(paragraph: str) -> list[int]:
     return widths
 
 
-def _wrap_simple(text: str, start: int, end: int, width: int, lines: list[tuple[int, int]]) -> None:
-    """Wrap a paragraph of one-cell characters by looking for the last space in each slice."""
+def _wrap_simple(text: str, start: int, end: int, width: int, lines: list[tuple[int, int]], until: int) -> int:
+    """Wrap one-cell characters by looking for the last space in each slice, as far as whole lines end before ``until``;
+    returns where the next line begins, ``end`` when the paragraph is done."""
     rfind = text.rfind
     while end - start > width:
+        if start + width >= until:
+            return start
         cut = rfind(" ", start, start + width + 1)
         if cut <= start or text[start:cut].isspace():  # one word fills the line, or only its indentation would be left
             lines.append((start, start + width))
@@ -275,8 +281,33 @@ def _wrap_simple(text: str, start: int, end: int, width: int, lines: list[tuple[
         start = cut + 1
         while start < end and text[start] == " ":
             start += 1
+    if until < end:
+        return start
     if start < end:
         lines.append((start, end))
+    return end
+
+
+def _wrap_paragraph(text: str, start: int, end: int, width: int, lines: list[tuple[int, int]]) -> None:
+    """Wrap a paragraph, measuring only around characters that need it: a 200,000-character line may hold one."""
+    while start < end:
+        odd = _NOT_SIMPLE.search(text, start, end)
+        start = _wrap_simple(text, start, end, width, lines, odd.start() if odd else end)
+        if odd is None or start >= end:
+            return
+        stop = min(end, start + _MEASURED_LINES * width + _CHARACTERS_PER_CELL)
+        measured: list[tuple[int, int]] = []
+        _wrap_measured(text, start, stop, width, measured)
+        if stop < end and len(measured) < 2:  # so many characters without width that no line was filled
+            stop = end
+            measured.clear()
+            _wrap_measured(text, start, stop, width, measured)
+        if stop == end:
+            lines += measured
+            return
+        # The last line was cut short by the end of what was measured.
+        lines += measured[:-1]
+        start = measured[-1][0]
 
 
 def _last_break(paragraph: str, widths: list[int], start: int, limit: int) -> int:
@@ -328,10 +359,10 @@ def wrap(text: str, width: int) -> list[tuple[int, int]]:
         stop = found if found >= 0 else length
         end = stop - 1 if stop > start and text[stop - 1] == "\r" and found >= 0 else stop
         before = len(lines)
-        if all_simple or is_simple(text, start, end):
-            _wrap_simple(text, start, end, width, lines)
+        if all_simple:
+            _wrap_simple(text, start, end, width, lines, end)
         else:
-            _wrap_measured(text, start, end, width, lines)
+            _wrap_paragraph(text, start, end, width, lines)
         if len(lines) == before:
             lines.append((start, end))
         start = stop + 1

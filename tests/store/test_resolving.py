@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bright_inspect.domain.names import BRIGHT_TASKS
 from bright_inspect.errors import BrightInspectError, UnreadableInput, UsageError
 from bright_inspect.store.summary import file_summaries
 from tests.support import (
@@ -14,8 +15,8 @@ from tests.support import (
     opened_runs,
     scores_of,
     table_rows,
+    trec,
     write_bright,
-    write_qrels,
     write_trec,
 )
 
@@ -106,7 +107,7 @@ def test_a_snapshot_in_the_hugging_face_cache_is_found(
 @pytest.mark.parametrize("name", ["biology.trec", "qwen.trec"])
 def test_without_data_the_run_opens_unscored(tmp_path: Path, name: str) -> None:
     with opened_runs(write_trec(tmp_path / name, run_of("bio"))) as opening:
-        key = ("bright", "biology") if name == "biology.trec" else ("custom", "qwen")
+        key = ("bright", "biology") if name == "biology.trec" else ("custom:qwen", "qwen")
         assert opening.session.tasks == opening.session.unscored == (key,)
         assert scores_of(opening) == []
         assert finding_codes(opening) == []
@@ -159,6 +160,18 @@ def test_several_tasks_in_one_file(tmp_path: Path) -> None:
         assert {score.task: score.per_query for score in scores_of(opening)} == before
 
 
+def test_query_ids_of_two_tasks_in_one_file_are_an_error(tmp_path: Path, data: Path) -> None:
+    both = "".join(trec(run_of(golds, queries)) for golds, queries in (("bio", 4), ("eco", 3)))
+    (tmp_path / "x.trec").write_text(both.replace("other", "filler", 4))
+    with opened_runs(tmp_path / "x.trec", data=data) as opening:
+        (finding,) = [finding for finding in opening.session.findings if finding.code == "ambiguous-query"]
+    assert (finding.severity, finding.count) == ("error", 3)
+    assert "3 query id(s)" in finding.message
+    assert "bright/biology, bright/economics" in finding.message
+    assert "0, 1, 2" in finding.message
+    assert "Split the file" in finding.message
+
+
 def test_two_demo_tasks_in_one_file(tmp_path: Path) -> None:
     from bright_inspect.datasets.places import demo_source
     from bright_inspect.db import Database
@@ -207,40 +220,6 @@ def test_a_folder_a_pattern_and_a_name(tmp_path: Path, data: Path) -> None:
 def test_arguments_that_lead_nowhere(tmp_path: Path, argument: str, said: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UnreadableInput, match=said), opened_runs(tmp_path / argument):
-        pass
-
-
-def test_given_judgments_replace_those_of_their_task(tmp_path: Path, data: Path) -> None:
-    run = write_trec(tmp_path / "biology.trec", run_of("bio", 4))
-    qrels = write_qrels(tmp_path / "qrels.bright-biology.fixed.txt", {"0": {"other": 1}, "1": {"bio 1": 1}})
-    with opened_runs(run, data=data, qrels=[qrels]) as opening:
-        assert opening.session.layer == "qrels.bright-biology.fixed.txt"
-        assert scores_of(opening, "RR")[0].per_query == {"0": 1.0, "1": 0.5}
-
-
-def test_given_judgments_are_for_their_own_task_only(tmp_path: Path, data: Path) -> None:
-    runs = [write_trec(tmp_path / f"{name}.trec", run_of(name[:3])) for name in ("biology", "economics")]
-    qrels = write_qrels(tmp_path / "qrels.bright-biology.txt", {"0": {"other": 1}})
-    with opened_runs(*runs, data=data, qrels=[qrels]) as opening:
-        scores = {score.task[1]: score.per_query for score in scores_of(opening, "RR")}
-    assert scores == {"biology": {"0": 1.0}, "economics": {"0": 0.5, "1": 0.5, "2": 0.5}}
-
-
-def test_judgments_of_no_known_task_are_for_every_run(tmp_path: Path, data: Path) -> None:
-    runs = [write_trec(tmp_path / name, {"q": {"a": 1.0}}) for name in ("one.trec", "biology.trec")]
-    qrels = write_qrels(tmp_path / "mine.txt", {"q": {"a": 1}})
-    with opened_runs(*runs, data=data, qrels=[qrels]) as opening:
-        assert opening.session.tasks == (("custom:mine", "mine"),)
-        assert [score.mean for score in scores_of(opening)] == [1.0, 1.0]
-
-
-def test_two_judgment_files_for_one_task_are_an_error(tmp_path: Path, data: Path) -> None:
-    run = write_trec(tmp_path / "biology.trec", run_of("bio"))
-    qrels = [write_qrels(tmp_path / f"{name}.biology.txt", {"0": {"bio 0": 1}}) for name in ("a", "b")]
-    with (
-        pytest.raises(UsageError, match="two judgment files for bright/biology"),
-        opened_runs(run, data=data, qrels=qrels),
-    ):
         pass
 
 
@@ -323,8 +302,8 @@ def test_the_baseline_is_the_last_or_the_one_named(tmp_path: Path, data: Path) -
 
 
 def test_real_runs_are_known_by_their_documents(bright_data: Path, tmp_path: Path) -> None:
-    for task in ("theoremqa_questions", "stackoverflow", "leetcode"):
-        path = tmp_path / f"x{len(task)}.txt"
+    for task in BRIGHT_TASKS:
+        path = tmp_path / f"x{BRIGHT_TASKS.index(task)}.txt"
         path.write_bytes((bright_data / "runs" / "reasonir" / f"{task}.txt").read_bytes())
         with opened_runs(path, data=bright_data / "bright") as opening:
             assert opening.session.tasks == (("bright", task),)

@@ -8,13 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bright_inspect.store.opening
+import bright_inspect.store.run_cache
+from bright_inspect.db import DatabaseError
+from bright_inspect.errors import BrightInspectError
 from bright_inspect.store.opening import Opening
-from bright_inspect.store.run_cache import cache_folder
-from tests.support import ROOT, finding_codes, opened_runs, scores_of, write_qrels, write_trec
+from bright_inspect.store.run_cache import CachedRun, RunCache, cache_folder
+from tests.support import ROOT, finding_codes, opened_runs, scores_of, table_rows, write_qrels, write_trec
 
 RUN = {
     str(query): {f"doc {number}": 1.0 / (1 + (number * 7 + query) % 13) for number in range(40)} for query in range(9)
@@ -139,10 +143,154 @@ def test_a_damaged_memo_is_as_none(run: Path, qrels: Path, damage: bytes) -> Non
     assert values(run, qrels) == first
 
 
-def test_a_file_changed_just_now_is_read_again(run: Path, qrels: Path) -> None:
+def memos() -> list[Path]:
+    return list(cache_folder().rglob("digests/*.json"))
+
+
+def test_the_state_of_a_file_changed_just_now_tells_nothing(run: Path, qrels: Path) -> None:
     os.utime(run)
     values(run, qrels)
-    assert not is_cached(run, qrels)
+    assert is_cached(run, qrels)
+    assert memos() == []
+
+
+def test_a_date_in_the_future_is_as_good_as_any(run: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(run, -3600)
+    values(run, qrels)
+    assert len(memos()) == 1
+    monkeypatch.setattr(RunCache, "_computed_digest", lambda *arguments: None)
+    assert is_cached(run, qrels)
+
+
+def test_a_copied_or_touched_file_is_known_by_its_content(run: Path, qrels: Path, tmp_path: Path) -> None:
+    first = values(run, qrels)
+    copy = tmp_path / "elsewhere" / "copy.trec"
+    copy.parent.mkdir()
+    copy.write_bytes(run.read_bytes())
+    settle(copy)
+    settle(run, 1000)
+    for path in (copy, run):
+        assert is_cached(path, qrels)
+        assert values(path, qrels) == first
+    assert len(memos()) == 2
+
+
+def test_a_file_is_only_hashed_where_one_of_its_size_is_known(
+    run: Path, qrels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values(run, qrels)
+    hashed: list[Path] = []
+    original = bright_inspect.store.run_cache._sha256
+    monkeypatch.setattr(bright_inspect.store.run_cache, "_sha256", lambda path: hashed.append(path) or original(path))
+    shorter, alike = tmp_path / "shorter.trec", tmp_path / "alike.trec"
+    shorter.write_bytes(run.read_bytes()[:-1])
+    alike.write_bytes(run.read_bytes().replace(b"doc 3 ", b"doc Q "))
+    assert not is_cached(shorter, qrels)
+    assert not is_cached(alike, qrels)
+    assert hashed == [alike]
+
+
+def test_an_original_that_is_gone_is_no_reason_not_to_convert(run: Path, qrels: Path) -> None:
+    content = run.read_bytes()
+    with opened_runs(run, qrels=[qrels]) as opening:
+        run.unlink()
+        opening.convert()
+        assert finding_codes(opening) == []
+    run.write_bytes(content)
+    assert is_cached(run, qrels)
+
+
+def test_runs_not_used_for_longest_make_room(
+    run: Path, qrels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [tmp_path / f"{name}.trec" for name in ("second", "third")]
+    for number, other in enumerate(others):
+        other.write_bytes(run.read_bytes() + b"0 Q0 more 99 0 t\n" * (number + 1))
+        settle(other)
+    values(run, qrels)
+    values(others[0], qrels)
+    first, second = sorted(cache_folder().rglob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+    settle(first, 200)
+    settle(second, 100)
+    assert is_cached(run, qrels)  # which makes it the one used last
+    monkeypatch.setattr(bright_inspect.store.run_cache, "MOST_BYTES", 2.5 * first.stat().st_size)
+    values(others[1], qrels)
+    assert [is_cached(path, qrels) for path in (run, *others)] == [True, False, True]
+    assert len(list(cache_folder().glob("runs-*/*.json"))) == 2
+    monkeypatch.setattr(bright_inspect.store.run_cache, "MOST_BYTES", 1)
+    values(others[0], qrels)
+    assert is_cached(others[0], qrels)
+
+
+def test_what_other_versions_left_is_removed(run: Path, qrels: Path) -> None:
+    for name in ("runs-0", "other"):
+        (cache_folder() / name).mkdir(parents=True)
+        (cache_folder() / name / "x.parquet").write_text("x")
+    values(run, qrels)
+    assert {path.name for path in cache_folder().iterdir()} >= {"other"}
+    assert not (cache_folder() / "runs-0").exists()
+
+
+def test_a_converted_run_that_goes_before_it_is_looked_at(
+    run: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = values(run, qrels)
+    find = RunCache.find
+
+    def find_and_lose(cache: RunCache, path: Path) -> CachedRun | None:
+        cached = find(cache, path)
+        if cached is not None:
+            cached.parquet.unlink()
+        return cached
+
+    monkeypatch.setattr(RunCache, "find", find_and_lose)
+    assert values(run, qrels) == first
+
+
+def fail(*arguments: object, **options: object) -> None:
+    raise DatabaseError("no memory\nand some SQL")
+
+
+def test_rows_that_cannot_be_sorted_are_one_message(run: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened_runs(run, qrels=[qrels]) as opening:
+        with monkeypatch.context() as patch:
+            patch.setattr(bright_inspect.store.opening, "rank_rows", fail)
+            with pytest.raises(BrightInspectError, match=r"qwen\.trec: its rows could not be sorted \(no memory\)"):
+                opening.convert()
+        opening.convert()
+        assert finding_codes(opening) == []
+
+
+def test_rows_have_ranks_where_the_cache_could_not_be_written(
+    run: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunCache, "write", fail)
+    with opened_runs(run, qrels=[qrels]) as opening:
+        opening.convert()
+        assert finding_codes(opening) == ["cache-not-written"]
+        rows = opening.session.runs[0].files[0].rows
+        assert table_rows(opening.session.cursor, f"SELECT max(rank) FROM {rows}") == [(40,)]
+
+
+def test_a_converted_run_that_goes_before_it_is_read_leaves_the_table(
+    run: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = RunCache.write
+
+    def write_and_lose(*arguments: Any) -> CachedRun:
+        cached = write(*arguments)
+        cached.parquet.unlink()
+        return cached
+
+    monkeypatch.setattr(RunCache, "write", write_and_lose)
+    with opened_runs(run, qrels=[qrels]) as opening:
+        before = scores_of(opening)[0].per_query
+        opening.convert()
+        assert finding_codes(opening) == ["cache-not-written"]
+        assert was_read(opening)
+        assert scores_of(opening)[0].per_query == before
+        opening.session.cursor.execute("BEGIN")
+        opening.session.cursor.execute("ROLLBACK")
 
 
 def test_a_changed_file_is_read_again(run: Path, qrels: Path) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -23,7 +23,7 @@ from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 
 AppPilot = Pilot[BrightInspectError]
-AnyScreen = TypeVar("AnyScreen", bound=Screen[object])
+AnyScreen = TypeVar("AnyScreen", bound=Screen[Any])
 
 WIDE = (120, 34)
 NARROW = (80, 24)

@@ -240,7 +240,7 @@ async def test_filtering_as_one_types(tmp_path: Path) -> None:
         assert table_of(pilot).row is not None
         assert "2 of 4 queries" in line(pilot, "#status")
         assert "filter delta<0" in line(pilot, "#status")
-        assert line(pilot, "#headline").startswith("biology  qwen 46.9 against bm25 100.0")
+        assert line(pilot, "#headline").startswith("2 of 4 queries  qwen 46.9 against bm25 100.0")
         await press(pilot, "space", "q", "enter")
         assert table_of(pilot).has_focus
         assert "unknown" not in line(pilot, "#status")
@@ -253,7 +253,7 @@ async def test_a_bad_term_cannot_be_accepted(tmp_path: Path) -> None:
         await press(pilot, "enter")
         assert pilot.app.screen.query_one("#filter").has_focus
         assert "unknown filter term 'foo>3'" in line(pilot, "#status")
-        assert "Known: words · delta<-30" in line(pilot, "#status")
+        assert "Known: words, delta<-30" in line(pilot, "#status")
 
 
 async def test_escape_leaves_the_line_then_the_filter_then_the_screen() -> None:

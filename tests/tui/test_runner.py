@@ -128,6 +128,7 @@ def slow_query(database: Database, started: threading.Event) -> Callable[[Cancel
             started.set()
             return cursor.execute("SELECT sum(a.range * b.range) FROM range(10000000) a, range(1000000) b").fetchall()
         finally:
+            token.unwatch()
             cursor.close()
 
     return work
@@ -138,16 +139,13 @@ async def test_a_superseded_query_is_interrupted() -> None:
     with Database() as database:
         app.start(slow_query(database, started))
         assert started.wait(30)
-        (running,) = app.runner._threads
-        while running.is_alive():
-            # Again and again: the first interrupt may come before the query has begun.
-            app.runner.cancel("query")
-            assert app.runner.idle
-            running.join(0.05)
-            if running.is_alive():
-                app.runner._tokens["query"] = CancelToken()
-            break
+        ((thread, token),) = app.runner._threads.items()
         app.start(lambda token: "new")
+        assert token.cancelled
+        while thread.is_alive():
+            # The first interrupt may have come before the query began.
+            token.cancel()
+            thread.join(0.05)
         await until(lambda: app.runner.idle, app)
     assert (app.values, app.errors) == (["new"], [])
 
@@ -160,10 +158,8 @@ def test_closing_stops_a_running_query_quickly() -> None:
         (thread,) = app.runner._threads
         began = time.monotonic()
         app.runner.close()
-        took = time.monotonic() - began
-    assert took < 2.5
-    thread.join(30)
-    assert not thread.is_alive()
+        assert time.monotonic() - began < 1.5
+        assert not thread.is_alive()
     assert app.runner.idle
 
 
@@ -172,7 +168,7 @@ def test_closing_does_not_wait_for_work_that_cannot_be_stopped() -> None:
     app.start(gate)
     began = time.monotonic()
     app.runner.close()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 3
     gate.opened.set()
 
 
@@ -184,6 +180,7 @@ def test_cancelling_work_whose_cursor_is_closed_already() -> None:
         def work(token: CancelToken) -> None:
             cursor = database.cursor()
             token.watch(cursor)
+            token.unwatch()
             cursor.close()
             done.set()
 

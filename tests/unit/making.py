@@ -61,48 +61,45 @@ def make_row(
     )
 
 
-def make_ranking(run_id: int, *doc_ids: str, scores: Sequence[float] = (), excluded: Sequence[str] = ()) -> Ranking:
-    """A list in this order; excluded documents have no rank."""
+def make_ranking(
+    run_id: int,
+    *doc_ids: str,
+    scores: Sequence[float] = (),
+    excluded: Sequence[str] = (),
+    deep: Mapping[str, int] | None = None,
+) -> Ranking:
+    """A list in this order; excluded documents have no rank, ``deep`` ones are listed below what is shown."""
     docs: list[RankedDoc] = []
     rank = 0
     for index, doc_id in enumerate(doc_ids):
         rank += doc_id not in excluded
         score = scores[index] if scores else float(len(doc_ids) - index)
         docs.append(RankedDoc(None if doc_id in excluded else rank, index + 1, doc_id, score, None))
-    return Ranking(run_id, QueryKey(*BIOLOGY, "1"), tuple(docs), rank)
+    ranks = {doc.doc_id: doc.rank for doc in docs}
+    return Ranking(run_id, QueryKey(*BIOLOGY, "1"), tuple(docs), {**ranks, **(deep or {})}, rank)
 
 
 def make_view(
     *rankings: Ranking | None,
     judged: Mapping[str, int] | None = None,
     siblings: Sequence[str] = (),
-    deep: Sequence[Mapping[str, int]] = (),
     text: str | None = "a question",
     reasoning: str | None = None,
     gold_answer: str | None = None,
     variants: Sequence[tuple[str, str]] = (),
     pages_known: bool = True,
 ) -> QueryView:
-    """A query's view; ``deep`` adds ranks of judged documents that the shown lists do not hold."""
-    judged = judged or {}
-    ranks: list[dict[str, int | None]] = [
-        {doc.doc_id: doc.rank for doc in ranking.docs if doc.doc_id in judged} if ranking else {}
-        for ranking in rankings
-    ]
-    for found, more in zip(ranks, deep, strict=False):
-        found.update(more)
+    """A query's view."""
     return QueryView(
         QueryKey(*BIOLOGY, "1"),
         text,
         reasoning,
         gold_answer,
         tuple(variants),
-        tuple(Judgment(doc_id, relevance) for doc_id, relevance in judged.items()),
+        tuple(Judgment(doc_id, relevance) for doc_id, relevance in (judged or {}).items()),
         rankings,
-        tuple(ranks),
         frozenset(siblings),
         pages_known,
-        0,
     )
 
 

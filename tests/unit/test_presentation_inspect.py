@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bright_inspect.domain.pages import page_stem, passage_page, siblings
-from bright_inspect.domain.rankings import RankedDoc
+from bright_inspect.domain.rankings import RankedDoc, Ranking
+from bright_inspect.presentation.cells import Column, TableRow
 from bright_inspect.presentation.inspect import (
+    RankingRows,
     gold_ranks_text,
     mark_of,
     merged_columns,
@@ -17,16 +19,22 @@ from bright_inspect.presentation.inspect import (
     pane_title,
     rank_text,
     ranking_columns,
-    ranking_rows,
     tie_brackets,
 )
+from bright_inspect.store.query_view import QueryView
 from tests.unit.making import make_compared, make_ranking, make_view, styles_of, text_of
+
+
+def ranked(view: QueryView, ranking: Ranking, baseline: Ranking | None, columns: list[Column]) -> list[TableRow]:
+    """All rows of a list."""
+    rows = RankingRows(view, ranking, baseline, columns)
+    return [rows[index] for index in range(len(rows))]
 
 
 def test_marks() -> None:
     ranking = make_ranking(0, "a", "b", "c", "d", "e", "f", excluded=["f"])
     view = make_view(ranking, judged={"a": 1, "b": 3, "c": 0, "z": -1}, siblings=["d"])
-    rows = ranking_rows(view, ranking, None, ranking_columns(False, 60))
+    rows = ranked(view, ranking, None, ranking_columns(False, 60))
     assert [(row.key, text_of(row.cells[0])) for row in rows] == [
         ("a", "★"), ("b", "★3"), ("c", "○"), ("d", "≡"), ("e", "·"), ("f", "✗"),
     ]  # fmt: skip
@@ -41,12 +49,12 @@ def test_moves() -> None:
     theirs = make_ranking(1, "b", "a", "c", *[f"other{number}" for number in range(97)])
     view = make_view(ours, theirs)
     columns = ranking_columns(True, 60)
-    rows = ranking_rows(view, ours, theirs, columns)
+    rows = ranked(view, ours, theirs, columns)
     moves = [text_of(row.cells[-1]) for row in rows]
     assert moves == ["▲ 1", "▼ 1", "=", "▲ >100", ""]
     assert [styles_of(row.cells[-1]) for row in rows] == [{"gain"}, {"loss"}, {"dim"}, {"dim"}, set()]
-    assert {text_of(row.cells[-1]) for row in ranking_rows(view, ours, None, columns)} == {""}
-    assert len(ranking_rows(view, ours, theirs, ranking_columns(False, 60))[0].cells) == 4
+    assert {text_of(row.cells[-1]) for row in ranked(view, ours, None, columns)} == {""}
+    assert len(ranked(view, ours, theirs, ranking_columns(False, 60))[0].cells) == 4
     assert [column.key for column in ranking_columns(True, 35)] == ["mark", "rank", "id", "score"], "no room to move"
 
 
@@ -93,7 +101,7 @@ def test_brackets_join_what_ties_as_float32(values: list[float]) -> None:
 )
 def test_scores_have_the_same_decimals(scores: list[float], expected: list[str]) -> None:
     ranking = make_ranking(0, "a", "b", scores=scores)
-    rows = ranking_rows(make_view(ranking), ranking, None, ranking_columns(False, 60))
+    rows = ranked(make_view(ranking), ranking, None, ranking_columns(False, 60))
     assert [text_of(row.cells[3]) for row in rows] == expected
     assert all(len(text) <= 7 for text in expected)
 
@@ -102,13 +110,13 @@ def test_scores_have_the_same_decimals(scores: list[float], expected: list[str])
 def test_any_score_can_be_shown(values: list[float]) -> None:
     scores = sorted(values, reverse=True)
     ranking = make_ranking(0, *map(str, range(len(scores))), scores=scores)
-    for row in ranking_rows(make_view(ranking), ranking, None, ranking_columns(False, 60)):
+    for row in ranked(make_view(ranking), ranking, None, ranking_columns(False, 60)):
         assert 0 < len(text_of(row.cells[3])) <= 7, "the column has room for it"
 
 
 def test_ranks() -> None:
-    ranking = make_ranking(0, "a", "b", "c", excluded=["b"])
-    view = make_view(ranking, None, judged={"a": 1, "deep": 1, "lost": 1}, deep=[{"deep": 1500}])
+    ranking = make_ranking(0, "a", "b", "c", excluded=["b"], deep={"deep": 1500})
+    view = make_view(ranking, None, judged={"a": 1, "deep": 1, "lost": 1})
     assert [rank_text(view, 0, doc_id) for doc_id in ("a", "b", "c", "deep", "lost")] == [
         "1", "excl.", "2", "1500", ">2",
     ]  # fmt: skip
@@ -143,8 +151,8 @@ def test_pane_titles() -> None:
 def test_the_merged_list() -> None:
     compared = make_compared("qwen", "bm25")
     ours = make_ranking(0, "a", "b", "c", "d", excluded=["b"])
-    theirs = make_ranking(1, "c", "x", "a", "y")
-    view = make_view(ours, theirs, judged={"x": 1, "d": 2, "lost": 1}, siblings=["a"], deep=[{}, {"lost": 700}])
+    theirs = make_ranking(1, "c", "x", "a", "y", deep={"lost": 700})
+    view = make_view(ours, theirs, judged={"x": 1, "d": 2, "lost": 1}, siblings=["a"])
     rows = merged_rows(view, compared, 2)
     assert [[text_of(cell) for cell in row.cells] for row in rows] == [
         ["≡", "1", "3", "▲ 2", "a"],

@@ -81,7 +81,7 @@ def test_the_means_are_those_of_evaluation(values: list[tuple[float, float]]) ->
         make_scores(each, BIOLOGY, {row.key.query_id: row.values[each.run_id] or 0 for row in rows})
         for each in compared.runs
     )
-    means = text_of(headline(rows, compared).means)
+    means = text_of(headline(rows, compared, by_task=False).means)
     assert means.startswith(f"qwen {100 * run.mean:.1f} against bm25 {100 * base.mean:.1f}   Δ = qwen − bm25 = ")
 
 
@@ -93,7 +93,7 @@ def test_headline() -> None:
         make_row("4", 0.0, 0.5),
         make_row("5", None, 0.5),
     ]
-    lines = headline(rows, make_compared("qwen@gpt4_reason", "bm25@original"))
+    lines = headline(rows, make_compared("qwen@gpt4_reason", "bm25@original"), by_task=False)
     assert text_of(lines.means) == "qwen@gpt4_reason 37.5 against bm25 25.0   Δ = qwen@gpt4_reason − bm25 = +12.5"
     assert text_of(lines.outcome) == "win 1 · tie 2 (1 both 0) · loss 1"
     assert text_of(lines.notes) == "they differ in system and variant"
@@ -111,28 +111,47 @@ def test_headline() -> None:
     ],
 )  # fmt: skip
 def test_what_differs_is_said(run: str, baseline: str, expected: str) -> None:
-    lines = headline([make_row("1", 0.5, 0.5)], make_compared(run, baseline))
+    lines = headline([make_row("1", 0.5, 0.5)], make_compared(run, baseline), by_task=False)
     assert text_of(lines.notes) == expected
+
+
+def test_the_mean_of_tasks() -> None:
+    rows = [make_row("1", 0.8, 0.0), make_row("2", 0.4, 0.0), make_row("1", 0.0, 0.3, task=PONY)]
+    compared = make_compared("qwen", "bm25")
+    assert text_of(headline(rows, compared, by_task=True).means).startswith("qwen 30.0 against bm25 15.0")
+    assert text_of(headline(rows, compared, by_task=False).means).startswith("qwen 40.0 against bm25 10.0")
+    assert text_of(headline(rows, compared, by_task=True).outcome) == "win 2 · tie 0 (0 both 0) · loss 1"
+
+
+def test_tasks_of_one_name_in_two_datasets_count_apart() -> None:
+    rows = [
+        make_row("1", 1.0, task=PONY),
+        make_row("2", 1.0, task=PONY),
+        make_row("1", 0.0, task=("bright-long", "pony")),
+    ]
+    assert text_of(headline(rows, make_compared("qwen"), by_task=True).means) == "qwen 50.0"
 
 
 def test_queries_without_an_answer_are_said() -> None:
     rows = [make_row("1", 0.8, 0.5), make_row("2", 0.0, 0.5, depths=(0, 100)), make_row("3", 0.0, 0.0, depths=(0, 0))]
-    lines = headline(rows, make_compared("qwen", "bm25"))
+    lines = headline(rows, make_compared("qwen", "bm25"), by_task=False)
     assert text_of(lines.means).startswith("qwen 26.7 against bm25 33.3")
     assert text_of(lines.notes) == (
         "qwen answers 1 of 3 queries (mean of those 80.0) · bm25 answers 2 of 3 queries (mean of those 50.0)"
     )
-    nothing = headline([make_row("1", 0.0, depths=(0,))], make_compared("qwen"))
+    nothing = headline([make_row("1", 0.0, depths=(0,))], make_compared("qwen"), by_task=False)
     assert text_of(nothing.notes) == "qwen answers 0 of 1 queries (mean of those –)"
 
 
 def test_headlines_of_one_run_of_nothing_and_without_judgments() -> None:
-    one = headline([make_row("1", 0.5), make_row("2", 0.1)], make_compared("qwen"))
+    one = headline([make_row("1", 0.5), make_row("2", 0.1)], make_compared("qwen"), by_task=False)
     assert (text_of(one.means), one.outcome, one.notes) == ("qwen 30.0", (), ())
-    assert text_of(headline([make_row("1", None, None)], make_compared("qwen", "bm25")).means) == (
+    assert text_of(headline([make_row("1", None, None)], make_compared("qwen", "bm25"), by_task=False).means) == (
         "qwen  no judgments at hand: give --data DIR or --qrels FILE"
     )
-    assert text_of(headline([], make_compared("qwen", "bm25")).means) == "qwen  no query"
+    assert (
+        text_of(headline([], make_compared("qwen", "bm25"), by_task=False).means) == "qwen  no query matches the filter"
+    )
 
 
 # --- cells and columns -----------------------------------------------------------------------------------------------

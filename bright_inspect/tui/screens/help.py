@@ -6,6 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.presentation.filters import FILTER_TERMS
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.widgets.line import CellLine
@@ -20,9 +21,13 @@ _MARKS = (
     ("┌│└", "scores tied as float32; document ids decide, descending, as in trec_eval"),
     ("▲ 3", "three ranks higher than in the baseline; ▲ >100: not among its 100"),
     (">100", "not in the list, which is 100 deep"),
+    ("lit words", "the query's telling words; a document opens where most of them meet, Home goes to its top"),
+    ("no page known", "the data set does not say which pages the golds were cut from"),
 )
 _NUMBERS = (
     "Values are ×100. The mean is over all judged queries; a query without a list counts as 0 (trec_eval -c).",
+    "Over several tasks the headline is the mean of the tasks' means; under a filter, of the queries shown.",
+    "The layer is the set of judgments that counts: original is the data set's own, else the file given with --qrels.",
     "Δ = run − baseline. A win is Δ > 1e-9. Ties count apart where both are 0.",
     "BRIGHT judges only relevant documents, so Judged@k would equal P@k there.",
 )
@@ -41,7 +46,6 @@ class HelpScreen(Dialog[None]):
             yield TextReader(id="help")
 
     def on_mount(self) -> None:
-        from bright_inspect.presentation.filters import FILTER_HELP
 
         lines: list[Cell] = []
         for scope, title in keymap.SCOPE_TITLES.items():
@@ -53,7 +57,13 @@ class HelpScreen(Dialog[None]):
             lines.append(())
         lines.append((Span("marks", "accent"),))
         lines += [(Span(f"  {mark:<14}", "strong"), Span(text)) for mark, text in _MARKS]
-        lines += [(), (Span("filter", "accent"),), (Span(f"  {FILTER_HELP}"),), (), (Span("numbers", "accent"),)]
+        lines += [
+            (),
+            (Span("filter", "accent"),),
+            *((Span(f"  {term:<24}", "strong"), Span(text)) for term, text in FILTER_TERMS),
+            (),
+            (Span("numbers", "accent"),),
+        ]
         lines += [(Span(f"  {text}"),) for text in _NUMBERS]
         lines += [
             (),

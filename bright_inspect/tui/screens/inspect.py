@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,6 +16,7 @@ from bright_inspect.presentation.inspect import (
     RankingRows,
     merged_columns,
     merged_rows,
+    merged_title,
     pane_title,
     ranking_columns,
 )
@@ -33,6 +35,9 @@ from bright_inspect.tui.widgets.table import LineTable
 LEAST_PANE_WIDTH = 45
 
 
+_SENT = "sent to the terminal's clipboard (OSC 52; tmux needs: set -s set-clipboard on)"
+
+
 class InspectScreen(DeskScreen):
     """Walks along the rows of the Queries screen, which hears of the query it was left at."""
 
@@ -43,7 +48,7 @@ class InspectScreen(DeskScreen):
         self._rows, self._index, self._order, self._tell_left = rows, index, order, on_leave
         self._wanted = index  # the query asked for; it is on screen once it was read
         self._view: QueryView | None = None
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, str | None] = {}
         self._doc_id: str | None = None
         self._queries = ReadAhead(self.desk, self.runner)
         self._direction = 1
@@ -63,6 +68,8 @@ class InspectScreen(DeskScreen):
         yield KeyLine("inspect")
 
     def on_mount(self) -> None:
+        for table in self.query(LineTable):
+            self.watch(table, "cursor", partial(self._follow_cursor, table), init=False)
         self._show_title()
         self._load()
 
@@ -136,7 +143,7 @@ class InspectScreen(DeskScreen):
             left = (Span(f"{self._rows[self._wanted].key.query_id}  ", "accent"), Span("reading the query …", "dim"))
             self.query_one("#title", CellLine).set_cells(left)
 
-    def _loaded(self, index: int, view: QueryView, texts: dict[str, str]) -> None:
+    def _loaded(self, index: int, view: QueryView, texts: dict[str, str | None]) -> None:
         self.runner.cancel("text")
         self._index = self._wanted = index
         self._view, self._texts = view, texts
@@ -213,9 +220,7 @@ class InspectScreen(DeskScreen):
     def _fill_merged(self, view: QueryView, first: bool) -> None:
         compared = self.desk.compared
         table = self.query_one("#merged", LineTable)
-        titles = [pane_title(view, run, compared, self.row.values) for run in compared.runs]
-        joined = tuple(span for title in titles for span in (*title, Span("   ")))
-        self.query_one("#merged-title", CellLine).set_cells(joined)
+        self.query_one("#merged-title", CellLine).set_cells(merged_title(view, compared, self.row.values))
         rows = merged_rows(view, compared, compared.measure.cutoff or 10)
         table.empty_message = "no run has a list for this query"
         self._fill(table, merged_columns(compared), rows, first)
@@ -230,11 +235,10 @@ class InspectScreen(DeskScreen):
         for table in self._tables():
             table.marked_keys = keys
 
-    @on(LineTable.RowHighlighted)
-    def follow_cursor(self, message: LineTable.RowHighlighted) -> None:
-        """The document under the cursor lights up everywhere and is read below."""
-        if message.table.has_focus and message.key != self._doc_id:
-            self._choose_document(message.key)
+    def _follow_cursor(self, table: LineTable) -> None:
+        """The document under the cursor lights up everywhere and is read below, all in the frame of the key."""
+        if table.has_focus and (row := table.row) is not None and row.key != self._doc_id:
+            self._choose_document(row.key)
 
     @on(events.DescendantFocus)
     def follow_focus(self, event: events.DescendantFocus) -> None:
@@ -340,7 +344,8 @@ class InspectScreen(DeskScreen):
         view = self._view
         if view is None:
             return
-        if not self.pane.show(view, self.desk.compared, self._texts, self._doc_id) and self._doc_id is not None:
+        shown = self.pane.show(view, self.desk.compared, self._texts, self._doc_id, self._no_text_message())
+        if not shown and self._doc_id is not None:
             self._ask_for_text(view, self._doc_id)
 
     def _ask_for_text(self, view: QueryView, doc_id: str) -> None:
@@ -356,11 +361,8 @@ class InspectScreen(DeskScreen):
         def done(text: str | None) -> None:
             if not still_wanted():
                 return
-            if text is not None:
-                self._texts[doc_id] = text
-                self._show_reading()
-            elif self.pane.tab == "Document":
-                self.pane.read(Reading(""), self._no_text_message())
+            self._texts[doc_id] = text
+            self._show_reading()
 
         kept = doc_id in {judgment.doc_id for judgment in view.judgments} or any(
             (rank := view.rank_in(run.run_id, doc_id)) is not None and rank <= KEPT_DEPTH for run in desk.session.runs
@@ -381,11 +383,13 @@ class InspectScreen(DeskScreen):
         """Copy the document's id; OSC 52 reaches the local clipboard over ssh and tmux."""
         if self._doc_id:
             self.app.copy_to_clipboard(self._doc_id)
-            self.notify("Document id copied.", markup=False)
+            self.notify(f"{self._doc_id}\n{_SENT}", markup=False)
 
     def action_copy_text(self) -> None:
         """Copy what the reader shows."""
         text = self.pane.reader.text
         if text:
             self.app.copy_to_clipboard(text)
-            self.notify(f"{len(text):,} characters copied.", markup=False)
+            self.notify(f"{len(text):,} characters {_SENT}", markup=False)
+        else:
+            self.notify("There is no text to copy.", markup=False)

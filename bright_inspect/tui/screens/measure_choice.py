@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, OptionList
@@ -39,6 +39,15 @@ class MeasureChoice(Dialog[Measure]):
         choices = self.query_one(OptionList)
         choices.highlighted = OFFERED.index(self._present) if self._present in OFFERED else 0
         choices.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Typing goes to the line, wherever the focus is."""
+        line = self.query_one(Input)
+        if event.is_printable and event.character and not line.has_focus:
+            event.stop()
+            event.prevent_default()
+            line.focus()
+            line.insert_text_at_cursor(event.character)
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:

@@ -12,7 +12,7 @@ from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Column, Span, TableRow
-from bright_inspect.presentation.filters import FILTER_HELP, RowFilter, parse_filter
+from bright_inspect.presentation.filters import FILTER_HINT, RowFilter, parse_filter
 from bright_inspect.presentation.queries import Comparison as Compared
 from bright_inspect.presentation.queries import SortKey, headline, query_columns, query_row, sort_rows
 from bright_inspect.store.collections import TaskKey
@@ -56,7 +56,7 @@ class QueriesScreen(DeskScreen):
         yield CellLine(id="notes")
         yield LineTable(id="queries", empty_message="no query matches the filter · Esc clears it")
         yield CellLine(id="status")
-        yield Input(id="filter", classes="hidden", placeholder=FILTER_HELP, select_on_focus=False)
+        yield Input(id="filter", classes="hidden", placeholder=FILTER_HINT, select_on_focus=False)
         yield KeyLine("queries")
 
     def on_mount(self) -> None:

@@ -25,7 +25,7 @@ from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 
 TABS = ("Document", "Query", "Reasoning", "Gold")
-_SEPARATOR = Span(" │ ", "dim")
+_SEPARATOR = Span("│", "dim")
 
 
 class ReadingPane(Vertical):
@@ -41,7 +41,6 @@ class ReadingPane(Vertical):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name for it)
         super().__init__(id=id)
         self._tab = TABS[0]
-        self._golds = 0
         self._shown: object = None
         self._golds = 0
 
@@ -67,11 +66,20 @@ class ReadingPane(Vertical):
         """Choose the tab so many further, round and round."""
         self._tab = TABS[(TABS.index(self._tab) + step) % len(TABS)]
 
-    def show(self, view: QueryView, compared: Comparison, texts: Mapping[str, str], doc_id: str | None) -> bool:
-        """Show the chosen tab; False if the document's text is not among ``texts`` and has to be asked for."""
+    def show(
+        self,
+        view: QueryView,
+        compared: Comparison,
+        texts: Mapping[str, str | None],
+        doc_id: str | None,
+        no_text: str,
+    ) -> bool:
+        """Show the chosen tab; ``no_text`` stands in for a document whose text is known not to be at hand (None).
+        False if the document is not among ``texts`` at all and has to be asked for."""
         self._show_tabs(len(view.golds))
         text = texts.get(doc_id) if doc_id else None
-        name, facts = document_line(view, compared, doc_id, text) if doc_id else ((), ())
+        of_document = doc_id is not None and self._tab in ("Document", "Gold")
+        name, facts = document_line(view, compared, doc_id, text) if of_document and doc_id else ((), ())
         self.query_one("#document-line", CellLine).set_cells(name, facts)
         # The same again, after a resize or another baseline, must not lose the reader's place.
         shown = (view.key, self._tab, doc_id, text, compared if self._tab == "Gold" else None)
@@ -88,6 +96,8 @@ class ReadingPane(Vertical):
             self.read(document_reading(view, text))
         elif doc_id is None:
             self.read(Reading(""), "no document: no run has a list for this query")
+        elif doc_id in texts:
+            self.read(Reading(""), no_text)
         else:
             self._shown = None
             return False
@@ -102,7 +112,9 @@ class ReadingPane(Vertical):
             reader.scroll_to_offset(reading.scroll_to)
 
     def _titles(self, golds: int) -> list[str]:
-        return [f"{tab} {golds}" if tab == "Gold" else tab for tab in TABS]
+        """The tabs' titles; the chosen one stands in brackets, so that it is seen without colour."""
+        titles = [f"{tab} {golds}" if tab == "Gold" else tab for tab in TABS]
+        return [f"[{title}]" if tab == self._tab else f" {title} " for tab, title in zip(TABS, titles, strict=True)]
 
     def _show_tabs(self, golds: int) -> None:
         self._golds = golds

@@ -1,0 +1,143 @@
+"""Judgments given with --qrels: which runs they are for, what they replace, and which layer that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bright_inspect.datasets.places import demo_source
+from bright_inspect.db import Database
+from bright_inspect.errors import UnreadableInput, UsageError
+from tests.store.test_resolving import BIOLOGY, ECONOMICS, run_of
+from tests.support import (
+    ROOT,
+    finding_codes,
+    opened_runs,
+    scores_of,
+    table_rows,
+    write_bright,
+    write_qrels,
+    write_trec,
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_bright(tmp_path / "data", {"biology": BIOLOGY, "economics": ECONOMICS})
+
+
+@pytest.fixture
+def fixed(tmp_path: Path) -> Path:
+    """Judgments for biology that only its second query keeps."""
+    return write_qrels(tmp_path / "qrels.bright-biology.fixed.txt", {"0": {"mended": 1}, "1": {"bio 1": 1}})
+
+
+def test_they_replace_those_of_their_task(tmp_path: Path, data: Path, fixed: Path) -> None:
+    run = write_trec(tmp_path / "biology.trec", run_of("bio", 4))
+    with opened_runs(run, data=data, qrels=[fixed]) as opening:
+        assert opening.session.layer == "qrels.bright-biology.fixed.txt"
+        assert scores_of(opening, "RR")[0].per_query == {"0": 0.0, "1": 0.5}
+
+
+def test_they_are_for_their_own_task_only(tmp_path: Path, data: Path) -> None:
+    runs = [write_trec(tmp_path / f"{name}.trec", run_of(name[:3])) for name in ("biology", "economics")]
+    qrels = write_qrels(tmp_path / "qrels.bright-biology.txt", {"0": {"other": 1}})
+    with opened_runs(*runs, data=data, qrels=[qrels]) as opening:
+        scores = {score.task[1]: score.per_query for score in scores_of(opening, "RR")}
+    assert scores == {"biology": {"0": 1.0}, "economics": {"0": 0.5, "1": 0.5, "2": 0.5}}
+
+
+def test_they_do_not_draw_a_run_whose_path_tells_no_task(tmp_path: Path, data: Path, fixed: Path) -> None:
+    runs = [write_trec(tmp_path / f"{name}.trec", run_of(name)) for name in ("eco", "bio")]
+    with opened_runs(*runs, data=data, qrels=[fixed]) as opening:
+        scores = {score.run.files[0].path.stem: (score.task[1], score.mean) for score in scores_of(opening, "RR")}
+    assert scores == {"eco": ("economics", 0.5), "bio": ("biology", 0.25)}
+
+
+@pytest.mark.parametrize("at_hand", [True, False])
+def test_a_run_without_any_gold_is_said_to_be_scored_by_them(
+    tmp_path: Path, data: Path, fixed: Path, at_hand: bool
+) -> None:
+    run = write_trec(tmp_path / "x.trec", run_of("nothing", 4))
+    with opened_runs(run, data=data if at_hand else None, qrels=[fixed]) as opening:
+        assert opening.session.tasks == (("bright", "biology"),)
+        assert "no-gold-listed" in finding_codes(opening)
+        assert scores_of(opening)[0].per_query.keys() == {"0", "1"}
+
+
+def test_demo_runs_of_four_tasks_keep_them_all(tmp_path: Path) -> None:
+    with Database() as database:
+        rows = table_rows(database.cursor(), demo_source().qrels_sql("demo", "kitchen_science"))
+    queries = sorted({query_id for query_id, _, _ in rows})
+    judged = {query_id: {doc_id: 1 for q, doc_id, _ in rows if q == query_id} for query_id in queries[:3]}
+    qrels = write_qrels(tmp_path / "kitchen_science.txt", judged)
+    with opened_runs(ROOT / "runs", qrels=[qrels]) as opening:
+        assert len(opening.session.tasks) == 4
+        queries_of = {score.task[1]: len(score.per_query) for score in scores_of(opening)}
+    assert sorted(queries_of.values()) == [3, 5, 5, 5]
+    assert queries_of["kitchen_science"] == 3
+
+
+def test_those_of_no_known_task_are_for_every_run(tmp_path: Path, data: Path) -> None:
+    runs = [write_trec(tmp_path / name, {"q": {"a": 1.0}}) for name in ("one.trec", "biology.trec")]
+    qrels = write_qrels(tmp_path / "mine.txt", {"q": {"a": 1}})
+    for dataset, key in ((None, ("custom:mine", "mine")), ("own", ("own", "mine"))):
+        with opened_runs(*runs, data=data, qrels=[qrels], dataset=dataset) as opening:
+            assert opening.session.tasks == (key,)
+            assert [score.mean for score in scores_of(opening)] == [1.0, 1.0]
+
+
+def test_a_task_in_any_spelling(tmp_path: Path) -> None:
+    run = write_trec(tmp_path / "r.trec", {"q": {"a": 1.0}})
+    qrels = write_qrels(tmp_path / "mine.txt", {"q": {"a": 1}})
+    with opened_runs(run, qrels=[qrels], task="My-Task") as opening:
+        assert opening.session.tasks == (("custom:mine", "my_task"),)
+        assert scores_of(opening)[0].mean == 1.0
+
+
+def test_two_files_for_one_task_are_an_error(tmp_path: Path, data: Path) -> None:
+    run = write_trec(tmp_path / "biology.trec", run_of("bio"))
+    qrels = [write_qrels(tmp_path / f"{name}.biology.txt", {"0": {"bio 0": 1}}) for name in ("a", "b")]
+    with (
+        pytest.raises(UsageError, match="two judgment files for bright/biology"),
+        opened_runs(run, data=data, qrels=qrels),
+    ):
+        pass
+
+
+def test_the_layer_is_each_tasks_own(tmp_path: Path, data: Path, fixed: Path) -> None:
+    runs = [write_trec(tmp_path / f"{name}.trec", run_of(name[:3])) for name in ("biology", "economics")]
+    other = write_qrels(tmp_path / "economics.mine.txt", {"0": {"eco 0": 1}})
+    unscored = write_trec(tmp_path / "other_place" / "pony.trec", {"0": {"x": 1.0}})
+    for arguments, qrels, layer, layers in (
+        (runs, [], "original", ["original", "original"]),
+        (runs, [fixed], "mixed", [fixed.name, "original"]),
+        (runs, [fixed, other], "mixed", [fixed.name, other.name]),
+        (runs[1:], [fixed], "original", ["original"]),
+        ([runs[0], unscored], [fixed], fixed.name, [fixed.name, "original"]),
+        ([unscored], [], "original", ["original"]),
+    ):
+        with opened_runs(*arguments, data=data, qrels=qrels) as opening:
+            session = opening.session
+            assert session.layer == layer
+            assert [session.collections.layer_of(key) for key in session.tasks] == layers
+
+
+def test_judgments_without_data_that_cannot_be_loaded_name_their_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bright_inspect.db import DatabaseError
+    from bright_inspect.store.collections import Collections
+
+    def fail(*arguments: object) -> None:
+        raise DatabaseError("no room")
+
+    monkeypatch.setattr(Collections, "_insert_given", fail)
+    run = write_trec(tmp_path / "r.trec", {"q": {"a": 1.0}})
+    qrels = write_qrels(tmp_path / "mine.txt", {"q": {"a": 1}})
+    with (
+        pytest.raises(UnreadableInput, match=r"mine\.txt: .* cannot be read \(no room\)"),
+        opened_runs(run, qrels=[qrels]),
+    ):
+        pass
