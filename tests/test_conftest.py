@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bright_inspect.tui.keymap import key_file
 from tests.support import ROOT
+
+
+def test_a_developers_own_keys_do_not_reach_tests(tmp_path: Path) -> None:
+    assert key_file().is_relative_to(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -
     if not scored:
         if own:
             means.append(Span(f" {percent(_mean([(_task_of(row), value) for row, value in own], by_task))}", "strong"))
-        return Headline((*means, Span(f"   {_nothing_compared(rows, compared)}", "warning")), (), ())
+        return Headline((*means, Span(f"  {_nothing_compared(rows, compared)}", "warning")), (), ())
     mean = _mean([(_task_of(row), value) for row, value, _ in scored], by_task)
     means.append(Span(f" {percent(mean)}", "strong"))
     outcome: list[Span] = []
@@ -213,8 +213,8 @@ def _differs_note(run: Run, baseline: Run) -> list[Span]:
     what = differs(run.name, baseline.name)
     if "variant" not in what:
         return []
+    text = f"they differ in {' and '.join(what)}"
     unknown = [each.name.system for each in (run, baseline) if each.name.variant is None]
     if unknown:
-        text = f"variant of {' and '.join(unknown)} unknown, perhaps another; name it: {unknown[0]}@VARIANT=PATH"
-        return [Span(("they differ in system · " if "system" in what else "") + text, "warning")]
-    return [Span(f"they differ in {' and '.join(what)}", "warning")]
+        text += f" · variant of {unknown[0]} unknown, name it: {unknown[0]}@VARIANT=PATH"
+    return [Span(text, "warning")]

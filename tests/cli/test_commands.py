@@ -71,6 +71,7 @@ def test_input_that_cannot_be_used_is_one_line_and_exit_code_2(
         (["--qrels", "nowhere.txt"], "nowhere.txt: no such file"),
         (["--engine", "other"], "Invalid value for '--engine'"),
         (["--nonsense"], "No such option"),
+        (["@v=x.trec"], "no name before the @"),
         (["--engine", "pytrec_eval", "-m", "Judged@10"], "pytrec_eval has no Judged@10"),
     ],
 )
@@ -98,7 +99,7 @@ def test_compare_needs_two_runs_with_a_task_in_common(tmp_path: Path, data: Path
 def test_no_judgments_at_hand(tmp_path: Path) -> None:
     done = command("eval", write_trec(tmp_path / "qwen.trec", GOOD))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no judgments at hand for custom/qwen" in done.stderr
+    assert "no judgments at hand for custom:qwen/qwen" in done.stderr
     assert command("check", tmp_path / "qwen.trec").returncode == 0
 
 
@@ -149,7 +150,7 @@ def test_eval_json(tmp_path: Path, data: Path) -> None:
         {
             "run": "bm25@gpt4_reason", "system": "bm25", "variant": "gpt4_reason", "path": str(run),
             "dataset": "bright", "task": "biology", "measure": measure, "mean": mean, "mean_answered": answered,
-            "queries": 2, "answered": 1, "per_query": per_query,
+            "queries": 2, "answered": 1, "per_query": per_query, "layer": "original",
         }
         for measure, mean, answered, per_query in (
             ("RR", 0.25, 0.5, {"0": 0.5, "1": 0.0}), ("P@1", 0.0, 0.0, {"0": 0.0, "1": 0.0}),

@@ -223,6 +223,39 @@ def test_arguments_that_lead_nowhere(tmp_path: Path, argument: str, said: str) -
         pass
 
 
+@pytest.mark.parametrize("argument", ["~nosuchuser/x.trec", "mine=~nosuchuser/x.trec"])
+def test_a_user_there_is_not(argument: str) -> None:
+    with pytest.raises(UnreadableInput, match=r"~nosuchuser/x\.trec: no such user"), opened_runs(argument):
+        pass
+
+
+def test_what_the_users_home_is_called_says_nothing(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "biology"
+    monkeypatch.setenv("HOME", str(home))
+    with opened_runs(write_trec(home / "qwen.trec", run_of("none")), data=data) as opening:
+        assert opening.session.tasks == (("custom:qwen", "qwen"),)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with opened_runs(home / "qwen.trec", data=data) as opening:
+        assert opening.session.tasks == (("bright", "biology"),)
+
+
+def test_a_variant_that_is_not_known_is_not_the_original(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_trec(Path("o/biology_bm25_long_False/score.trec"), run_of("bio", 4))
+    write_trec(Path("bm25/economics.trec"), run_of("eco"))
+    runs = ("o/biology_bm25_long_False/score.trec", "bm25/economics.trec")
+    with opened_runs(*runs, data=data, baseline="bm25@?") as opening:
+        assert [run.label for run in opening.session.runs] == ["bm25@original", "bm25@?"]
+        assert [run.name.variant for run in opening.session.runs] == ["original", None]
+        assert opening.session.baseline is opening.session.runs[1]
+    with opened_runs(runs[0], data=data) as opening:
+        assert [run.label for run in opening.session.runs] == ["bm25"]
+
+
 @pytest.mark.parametrize(
     ("task", "dataset", "said"),
     [("chemistry", None, "no data for task 'chemistry'"), ("biology", "mine", "of dataset mine")],

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 import pytest
 
-from bright_inspect.domain.columns import NamedFile, name_runs
-from bright_inspect.domain.names import describe_path, parse_run_argument
+from bright_inspect.domain.columns import NamedFile, name_runs, need_full_labels
+from bright_inspect.domain.names import RunName, describe_path, parse_run_argument
 from bright_inspect.errors import UsageError
 
 
 def file(argument: str, task: str = "biology", tag: str | None = None, folder: str = "/home/me") -> NamedFile:
     """A file as typed in ``folder``, of one BRIGHT task."""
     name, path = parse_run_argument(argument)
-    absolute = path if path.startswith("/") else f"{folder}/{path}"
-    return NamedFile(name, describe_path(path), describe_path(absolute), tag, frozenset({("bright", task)}))
+    whole = path if path.startswith("/") else f"{folder}/{path}"
+    described = describe_path(whole, typed_parts=len(PurePath(path).parts))
+    return NamedFile(name, describe_path(path), described, tag, frozenset({("bright", task)}))
 
 
 def names(*files: NamedFile) -> list[str]:
@@ -41,6 +44,20 @@ def test_a_clash_goes_on_above_the_typed_path() -> None:
 def test_variants_keep_columns_apart() -> None:
     files = [file("o/biology_bm25_long_False/score.json"), file("o/biology_bm25_gpt4_reason_long_False/score.json")]
     assert names(*files) == ["bm25", "bm25@gpt4_reason"]
+
+
+def test_a_folder_above_what_was_typed_names_no_variant() -> None:
+    assert name_runs([file("qwen.trec", folder="/home/me@lab")]) == [RunName("qwen", None)]
+    assert name_runs([file("q@v/aops.trec", "aops", folder="/home/me@lab")]) == [RunName("q", "v")]
+
+
+def test_an_unknown_variant_is_a_run_of_its_own() -> None:
+    known, unknown = RunName("bm25", "original"), RunName("bm25", None)
+    found = name_runs([file("o/biology_bm25_long_False/score.json"), file("bm25/aops.txt", "aops"), file("bm25.txt")])
+    assert found == [known, RunName("bm25", None), RunName("bm25", None)]
+    assert need_full_labels(found) == {known, unknown}
+    assert need_full_labels([known, RunName("bm25", "gpt4_reason"), RunName("qwen", None)]) == set()
+    assert need_full_labels([RunName("a@b", None), RunName("a", "b")]) == {RunName("a@b", None), RunName("a", "b")}
 
 
 def test_the_same_file_twice_gets_a_number() -> None:

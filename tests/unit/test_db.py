@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bright_inspect.db import Database, DatabaseError, QueryInterrupted, database_errors_told, transaction
+from bright_inspect.db import Cursor, Database, DatabaseError, QueryInterrupted, database_errors_told, transaction
 from bright_inspect.errors import BrightInspectError
 from tests.support import table_rows
 
@@ -78,13 +78,17 @@ def test_closing_stops_what_is_running(tmp_path: Path) -> None:
     database.close()
 
 
+def drop_and_fail(cursor: Cursor) -> None:
+    cursor.execute("DROP TABLE t")
+    cursor.execute("SELECT * FROM nothing")
+
+
 def test_a_transaction_is_all_or_nothing() -> None:
     with Database() as database:
         cursor = database.cursor()
         cursor.execute("CREATE TABLE t AS SELECT 1 AS x")
-        with pytest.raises(DatabaseError), transaction(cursor):
-            cursor.execute("DROP TABLE t")
-            cursor.execute("SELECT * FROM nothing")
+        with pytest.raises(DatabaseError, match="nothing"), transaction(cursor):
+            drop_and_fail(cursor)
         assert table_rows(cursor, "FROM t") == [(1,)]
         with transaction(cursor):
             cursor.execute("INSERT INTO t VALUES (2)")
@@ -94,9 +98,11 @@ def test_a_transaction_is_all_or_nothing() -> None:
 def test_database_errors_are_one_line() -> None:
     with Database() as database:
         cursor = database.cursor()
-        with pytest.raises(BrightInspectError, match="the database failed: Catalog Error: .*nothing") as caught:
-            with database_errors_told():
-                cursor.execute("SELECT *\nFROM nothing")
+        with (
+            pytest.raises(BrightInspectError, match=r"failed: Catalog Error: .*nothing") as caught,
+            database_errors_told(),
+        ):
+            cursor.execute("SELECT *\nFROM nothing")
         assert "\n" not in str(caught.value)
 
 

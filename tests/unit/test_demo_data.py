@@ -142,7 +142,7 @@ def test_demo_runs_end_with_the_baseline() -> None:
     paths = demo_runs()
     assert [path.name for path in paths] == list(RUN_FILES)
     assert all(path.is_file() for path in paths)
-    assert paths[-1].stem == BASELINE
+    assert paths[-1].stem == f"{BASELINE}@original"
 
 
 def test_demo_runs_in_the_package_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

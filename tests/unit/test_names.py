@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bright_inspect.domain.names import RunName, describe_path, normalised_task, parse_run_argument
+from bright_inspect.errors import UsageError
 
 # (path, system, variant, task, long)
 PATHS: list[tuple[str, str | None, str | None, str | None, bool | None]] = [
@@ -73,6 +74,11 @@ PATHS: list[tuple[str, str | None, str | None, str | None, bool | None]] = [
     ("runs/Earth-Science/qwen.trec", "qwen", None, "earth_science", None),
     # @ in a name is a variant
     ("bm25@demo_reason.trec", "bm25", "demo_reason", None, None),
+    ("/home/me@lab/runs/bm25.trec", "bm25", None, None, None),
+    ("me@lab/x/runs/score.json", "x", None, None, None),
+    # a task is named near the file
+    ("/home/pony/work/new/bm25.trec", "bm25", None, None, None),
+    ("pony/new/bm25.trec", "bm25", None, "pony", None),
     ("runs/bm25@gpt4_reason/earth_science.txt", "bm25", "gpt4_reason", "earth_science", None),
     # nothing to tell
     ("score.json", None, None, None, None),
@@ -86,6 +92,13 @@ PATHS: list[tuple[str, str | None, str | None, str | None, bool | None]] = [
 def test_path(path: str, system: str | None, variant: str | None, task: str | None, long: bool | None) -> None:
     described = describe_path(path)
     assert (described.system(), described.variant, described.task, described.long) == (system, variant, task, long)
+
+
+@pytest.mark.parametrize(("typed_parts", "system", "variant"), [(1, "qwen", None), (2, "qwen", "v"), (9, "qwen", "v")])
+def test_only_what_was_typed_names_a_variant(typed_parts: int, system: str, variant: str | None) -> None:
+    described = describe_path("/a/lab@v/qwen.trec", typed_parts=typed_parts)
+    assert (described.system(), described.variant) == (system, variant)
+    assert describe_path("/a/lab@v/qwen@w.trec", typed_parts=typed_parts).variant == "w"
 
 
 def test_the_table_has_every_shared_path(bright_data: Path) -> None:
@@ -122,6 +135,16 @@ def test_run_argument(argument: str, name: RunName | None, path: str) -> None:
 )
 def test_run_name_shown(name: RunName, shown: str) -> None:
     assert str(name) == shown
+
+
+def test_run_name_in_full() -> None:
+    names = [RunName("bm25", variant) for variant in (None, "original", "gpt4_reason")]
+    assert [name.in_full for name in names] == ["bm25@?", "bm25@original", "bm25@gpt4_reason"]
+
+
+def test_a_variant_needs_a_name() -> None:
+    with pytest.raises(UsageError, match="no name before the @"):
+        parse_run_argument("@gpt4_reason=b.trec")
 
 
 @pytest.mark.parametrize("text", ["Earth-Science", "earth_science", " earth science ", "EARTH--SCIENCE"])

@@ -55,7 +55,7 @@ def test_moves() -> None:
     assert [styles_of(row.cells[-1]) for row in rows] == [{"gain"}, {"loss"}, {"dim"}, {"dim"}, set()]
     assert {text_of(row.cells[-1]) for row in ranked(view, ours, None, columns)} == {""}
     assert len(ranked(view, ours, theirs, ranking_columns(False, 60))[0].cells) == 4
-    assert [column.key for column in ranking_columns(True, 35)] == ["mark", "rank", "id", "score"], "no room to move"
+    assert [column.key for column in ranking_columns(True, 35)] == ["mark", "rank", "id"], "no room for more"
 
 
 @pytest.mark.parametrize(

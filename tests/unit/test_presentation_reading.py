@@ -119,8 +119,8 @@ def test_golds() -> None:
 @pytest.mark.parametrize(
     ("doc_id", "text", "name", "facts"),
     [
-        ("a", "abc", "★ a", "gold 1 · qwen 1 · bm25 >2 · 3 characters"),
-        ("b", None, "○ b", "judged 0 · qwen 2 · bm25 1"),
+        ("a", "abc", "★ a", "gold · qwen 1 · bm25 >2 · 3 characters"),
+        ("b", None, "○ b", "judged, grade 0 · qwen 2 · bm25 1"),
         ("s", "", "≡ s", "unjudged · same page as a gold · qwen 3 · bm25 >2 · 0 characters"),
         ("u", "x" * 1204, "· u", "unjudged · qwen 4 · bm25 2 · 1,204 characters"),
         ("e", None, "✗ e", "excluded for this query · qwen excl. · bm25 >2"),
