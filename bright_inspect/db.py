@@ -13,6 +13,7 @@ import re
 import shutil
 import socket
 import tempfile
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -56,12 +57,14 @@ class Database:
                 "allocator_bulk_deallocation_flush_threshold": "16MB",
             },
         )
+        self._cursors_lock = threading.Lock()
         self._cursors: weakref.WeakSet[Cursor] = weakref.WeakSet()
 
     def cursor(self) -> Cursor:
         """A handle for one thread. It sees the same tables; its temporary tables are its own."""
         cursor = self._connection.cursor()
-        self._cursors.add(cursor)
+        with self._cursors_lock:
+            self._cursors.add(cursor)
         return cursor
 
     def close(self) -> None:
@@ -75,7 +78,9 @@ class Database:
 
     def _closed(self) -> bool:
         """Close, unless a query is running; DuckDB refuses to close under it."""
-        for cursor in (self._connection, *self._cursors):
+        with self._cursors_lock:
+            cursors = [self._connection, *self._cursors]
+        for cursor in cursors:
             with contextlib.suppress(DatabaseError):
                 cursor.interrupt()
         try:

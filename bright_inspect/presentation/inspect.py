@@ -179,7 +179,8 @@ def merged_columns(compared: Comparison) -> list[Column]:
 
 
 def merged_rows(view: QueryView, compared: Comparison, top: int) -> list[TableRow]:
-    """One row for every document of any run's top ``top``, and for every gold; best rank in any run first."""
+    """One row for every document of any run's top ``top``, and for every gold; best rank in any run first, and among
+    equals what the compared run ranks higher."""
     best: dict[str, float] = {}
     listed: dict[str, dict[int, RankedDoc]] = {}
     for ranking in view.rankings:
@@ -193,7 +194,12 @@ def merged_rows(view: QueryView, compared: Comparison, top: int) -> list[TableRo
     golds = {judgment.doc_id for judgment in view.golds}
     baseline = view.rankings[compared.baseline.run_id]
     rows = []
-    for doc_id in sorted(best, key=lambda doc_id: (best[doc_id], doc_id)):
+
+    def place(doc_id: str) -> tuple[float, float, str]:
+        rank = view.rank_in(compared.run.run_id, doc_id)
+        return best[doc_id], float("inf") if rank is None else rank, doc_id
+
+    for doc_id in sorted(best, key=place):
         excluded = any(doc.excluded for doc in listed.get(doc_id, {}).values())
         cells: list[Cell] = [(mark_of(view, doc_id, excluded),)]
         for run in compared.runs:

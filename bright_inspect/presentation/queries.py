@@ -85,13 +85,13 @@ def query_columns(
     columns = [Column("id", title("id", "id"), max(4, min(longest_id, width // 6)), elide="middle")]
     if tasks > 1:
         columns.append(Column("task", title("task", "task"), min(longest_task, width // 6), elide="middle"))
-    columns.append(Column("query", title("query", "query"), 16, flex=1))
+    columns.append(Column("query", title("query", "query"), 12, flex=1))
     for run in compared.runs:
         run_width = max(8, min(len(run.label) + 2, 9 if width < 100 else width // 8))
         run_title = title(run.label, run.run_id, compared.style(run))
         columns.append(Column(f"run{run.run_id}", run_title, run_width, align="right", elide="middle"))
-    gold = Column("gold", title("golds", "gold"), 6, align="right")
-    rank = Column("rank", title("best gold rank", "rank"), max(8 * len(compared.runs) - 3, 14), align="right")
+    gold = Column("gold", title("golds", "gold"), 7, align="right")
+    rank = Column("rank", title("best gold rank", "rank"), max(8 * len(compared.runs) - 3, 16), align="right")
     if not compared.paired:
         return [*columns, gold, *([rank] if width >= 90 else [])]
     heading: SortKey = "change" if by == "change" else "delta"

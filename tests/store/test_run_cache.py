@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -180,8 +181,12 @@ def test_a_file_is_only_hashed_where_one_of_its_size_is_known(
 ) -> None:
     values(run, qrels)
     hashed: list[Path] = []
-    original = bright_inspect.store.run_cache._sha256
-    monkeypatch.setattr(bright_inspect.store.run_cache, "_sha256", lambda path: hashed.append(path) or original(path))
+
+    def noted(path: Path) -> str:
+        hashed.append(path)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    monkeypatch.setattr(bright_inspect.store.run_cache, "_sha256", noted)
     shorter, alike = tmp_path / "shorter.trec", tmp_path / "alike.trec"
     shorter.write_bytes(run.read_bytes()[:-1])
     alike.write_bytes(run.read_bytes().replace(b"doc 3 ", b"doc Q "))

@@ -175,6 +175,13 @@ def test_the_merged_list_of_one_run_and_of_none() -> None:
     assert merged_rows(make_view(None), single, 10) == []
 
 
+def test_among_equals_the_compared_run_comes_first() -> None:
+    view = make_view(make_ranking(0, "z", "y"), make_ranking(1, "a", "b"))
+    assert [row.key for row in merged_rows(view, make_compared("qwen", "bm25"), 10)] == ["z", "a", "y", "b"]
+    other_way = make_compared("qwen", "bm25", run=1, baseline=0)
+    assert [row.key for row in merged_rows(view, other_way, 10)] == ["a", "z", "b", "y"]
+
+
 @given(st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), unique=True))
 def test_the_merged_list_has_every_top_document_and_gold_once(one: list[str], other: list[str]) -> None:
     compared = make_compared("qwen", "bm25")

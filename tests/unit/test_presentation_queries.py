@@ -250,3 +250,16 @@ def test_top_line(names: list[str], tasks: int, findings: int, width: int, left:
 def test_other_judgments_are_named_on_any_width() -> None:
     session = FakeSession(1, 1, "qrels.fixed.txt")
     assert "layer qrels.fixed.txt" in text_of(top_line(session, make_compared("qwen"), 3, 0, 80)[0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("by", ["id", "task", "query", 0, 1, "change", "delta", "gold", "rank"])
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_titles_fit_with_their_arrow(width: int, by: SortKey) -> None:
+    """Run names apart, which may be longer than their column; also beside long ids and task names."""
+    compared = make_compared("qwen", "bm25")
+    rows = [make_row("TheoremQA_wenhuchen/optics2.json", 0.5, 0.5, task=("bright", "theoremqa_questions"))]
+    columns = query_columns(rows, compared, width, by, True, 12)
+    assert sum(column.width + 1 for column in columns) - 1 <= width - 3
+    for column in columns:
+        if not column.key.startswith("run"):
+            assert len(text_of(column.title)) <= column.width, column.key
