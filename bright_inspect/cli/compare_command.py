@@ -11,11 +11,12 @@ from bright_inspect.cli.eval_command import all_scores
 from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.tally import Tally
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.scores import TaskComparison, compare_runs, macro_mean
 from bright_inspect.presentation.numbers import percent, signed_percent
 from bright_inspect.store.request import OpenRequest
-from bright_inspect.store.session import differs
+from bright_inspect.store.session import Session, differs
 
 
 @click.command()
@@ -49,7 +50,7 @@ def command(
         if not comparisons:
             raise UsageError(
                 f"no run shares a task with the baseline {session.baseline.label}.",
-                "; ".join(f"{run.label}: {', '.join(task for _, task in run.tasks)}" for run in session.runs) + ".",
+                "; ".join(f"{run.label}: {', '.join(map('/'.join, run.tasks))}" for run in session.runs) + ".",
             )
         if as_json:
             findings = [finding_json(finding) for finding in session.findings]
@@ -59,9 +60,21 @@ def command(
         else:
             _print_table(comparisons, per_query)
         sys.stdout.flush()
+        _tell_left_out(session, comparisons)
         return report_findings(session.findings if not as_json else [], strict) or int(
             strict and bool(session.findings)
         )
+
+
+def _tell_left_out(session: Session, comparisons: list[TaskComparison]) -> None:
+    """Say on stderr which tasks of which runs the baseline lacks, so that nobody takes a part for the whole."""
+    for run in session.runs:
+        if run is not session.baseline:
+            compared = {comparison.run.task for comparison in comparisons if comparison.run.run is run}
+            missing = ["/".join(task) for task in run.tasks if task not in compared]
+            if missing:
+                text = f"{run.label}: not compared, {session.baseline.label} lacks them: {', '.join(missing)}."
+                click.echo(f"bright-inspect: {visible(text)} (--baseline NAME chooses another.)", err=True)
 
 
 def _result_json(comparison: TaskComparison) -> dict[str, Any]:

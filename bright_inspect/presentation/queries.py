@@ -133,6 +133,9 @@ def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) ->
     return TableRow(row.key.query_id, tuple(cells))
 
 
+_DELTA = "   Δ "
+
+
 @dataclass(frozen=True, slots=True)
 class Headline:
     """What stands above the table: the means with Δ, the wins and losses, and what the reader must know of them."""
@@ -140,6 +143,11 @@ class Headline:
     means: Cell
     outcome: Cell
     notes: Cell
+
+    @property
+    def short_means(self) -> Cell:
+        """The means for where there is no room to spell Δ: it is still run − baseline, in the order they stand."""
+        return tuple(Span(_DELTA, span.style) if span.text.startswith(_DELTA) else span for span in self.means)
 
 
 def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -> Headline:
@@ -162,7 +170,7 @@ def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -
         means += [
             Span(" against ", "dim"), Span(baseline.label, compared.style(baseline)),
             Span(f" {percent(base_mean)}", "strong"),
-            Span(f"   Δ = {run.label} − {baseline.label} = ", "dim"),
+            Span(f"{_DELTA}= {run.label} − {baseline.label} = ", "dim"),
             Span(signed_percent(delta), delta_style(delta)),
         ]  # fmt: skip
         counts = tally((value, base) for _, value, base in scored)

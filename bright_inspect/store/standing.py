@@ -84,6 +84,10 @@ def _count_ranks(cursor: Cursor, rows: str, listed: str, table: str) -> str:
     return f"FROM {table}"
 
 
+#: A shorter usual depth says nothing: such lists end where the documents do.
+_FULL_LIST = 10
+
+
 def standing_findings(cursor: Cursor, files: Mapping[int, Path]) -> dict[int, list[Finding]]:
     """What each file has that the judgments do not know, lacks that they have, or should not have.
 
@@ -122,4 +126,21 @@ def standing_findings(cursor: Cursor, files: Mapping[int, Path]) -> dict[int, li
             f"First: query {first['query']}, {first['doc']}."
         )
         findings[file_id].append(Finding("excluded-document", "warning", str(files[file_id]), message, None, count))
+    for file_id, usual, count, shortest, depth in cursor.execute(f"""
+        WITH usual AS (
+            SELECT file_id, dataset, task, mode(depth) AS depth, count(*) AS queries
+            FROM {own} GROUP BY ALL HAVING depth >= {_FULL_LIST}
+        )
+        SELECT q.file_id, u.depth, count(*) FILTER (q.depth * 2 <= u.depth) AS short,
+               min_by(q.query_id, q.depth), min(q.depth)
+        FROM {own} q JOIN usual u USING (file_id, dataset, task)
+        GROUP BY q.file_id, q.dataset, q.task, u.depth, u.queries
+        HAVING short > 0 AND count(*) FILTER (q.depth = u.depth) >= 0.9 * u.queries
+        ORDER BY ALL
+    """).fetchall():
+        message = (
+            f"{count} query list(s) of at most half the file's usual {usual} documents, scored as they are. "
+            f"First: query {shortest}, {depth} documents."
+        )
+        findings[file_id].append(Finding("short-list", "warning", str(files[file_id]), message, None, count))
     return findings

@@ -226,6 +226,14 @@ async def test_a_click_on_a_title_sorts_and_again_reverses(tmp_path: Path) -> No
         assert inspect(pilot).row.key.query_id == "1"
 
 
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_the_difference_is_whole_on_any_width(size: tuple[int, int]) -> None:
+    async with driven(demo_app(), size) as pilot:
+        await press(pilot, "A")
+        assert line(pilot, "#headline").rstrip().endswith("+57.1")
+        assert "…" not in shown(pilot).splitlines()[1]
+
+
 # --- queries: filtering ----------------------------------------------------------------------------------------------
 
 

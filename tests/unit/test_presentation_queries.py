@@ -95,6 +95,7 @@ def test_headline() -> None:
     ]
     lines = headline(rows, make_compared("qwen@gpt4_reason", "bm25@original"), by_task=False)
     assert text_of(lines.means) == "qwen@gpt4_reason 37.5 against bm25 25.0   Δ = qwen@gpt4_reason − bm25 = +12.5"
+    assert text_of(lines.short_means) == "qwen@gpt4_reason 37.5 against bm25 25.0   Δ +12.5"
     assert text_of(lines.outcome) == "win 1 · tie 2 (1 both 0) · loss 1"
     assert text_of(lines.notes) == "they differ in system and variant"
 

@@ -111,7 +111,8 @@ class QueriesScreen(DeskScreen):
         # On a narrow screen the outcome moves to the second line, before the notes.
         narrow = cell_width((*title, *lines.means, *gap, *lines.outcome)) > self.size.width - 2
         first, second = ((), (*lines.outcome, *gap, *lines.notes)) if narrow else ((*gap, *lines.outcome), lines.notes)
-        self.query_one("#headline", CellLine).set_cells((*title, *lines.means, *first))
+        means = lines.means if cell_width((*title, *lines.means)) <= self.size.width - 2 else lines.short_means
+        self.query_one("#headline", CellLine).set_cells((*title, *means, *first))
         self.query_one("#notes", CellLine).set_cells(second)
         self._show_status(len(of_tasks))
 
