@@ -5,21 +5,23 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bright_inspect.domain.measures import Measure, parse_measures
 from bright_inspect.domain.visible import visible
-from bright_inspect.store.progress import Cancelled, Progress
+from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.store.request import OpenRequest
 
 if TYPE_CHECKING:
     from bright_inspect.store.opening import Opening
 
 _Command = Callable[..., Any]
+T = TypeVar("T")
 
 
 def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
@@ -90,7 +92,7 @@ def opened(request: OpenRequest) -> Iterator[Opening]:
     from bright_inspect.store.opening import open_session
 
     with _progress_line() as listener:
-        opening = open_session(request, progress=listener)
+        opening = interruptible(lambda token: open_session(request, progress=listener, cancel=token))
     try:
         with database_errors_told():
             yield opening
@@ -102,6 +104,20 @@ def opened(request: OpenRequest) -> Iterator[Opening]:
         raise Cancelled from None
     finally:
         opening.session.close()
+
+
+def interruptible(work: Callable[[CancelToken], T]) -> T:
+    """Do the work in a thread, so that Ctrl+C stops it at once: Python handles no signal while DuckDB runs a query."""
+    token = CancelToken()
+    with ThreadPoolExecutor(1) as pool:
+        working = pool.submit(work, token)
+        try:
+            while not working.done():
+                wait([working], timeout=0.1)
+        except KeyboardInterrupt:
+            token.cancel()
+            raise
+        return working.result()
 
 
 @contextmanager

@@ -11,7 +11,8 @@ _STOP_WORD_LIST = """
     a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to
     was will with what why how when where which who does did can could would should have has had from about your you
     its his her our any all some just like only also than them very more most much many being
-    were been
+    were been each one two three four first after before number while into over since using used use get make want
+    know way thing things something question answer please
 """
 STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 _WORD = re.compile(r"[^\W_]{3,}")

@@ -5,9 +5,13 @@ Only textual and the standard library are imported before the first frame; the s
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
 import os
+import signal
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
@@ -70,7 +74,14 @@ class BrightInspect(App[BrightInspectError]):
 
     def on_mount(self) -> None:
         self.set_keymap(self._keys)
+        self._restore_terminal_when_told_to_end()
         self.call_after_refresh(self._start_opening)
+
+    def _restore_terminal_when_told_to_end(self) -> None:
+        """End as by a key on SIGTERM and SIGHUP, so that the terminal is left as it was and nothing stays behind."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread, or Windows
+                asyncio.get_running_loop().add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
     def on_unmount(self) -> None:
         if self._desk is not None:

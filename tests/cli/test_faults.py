@@ -48,7 +48,7 @@ def test_what_the_database_says_is_one_line(
     assert said in printed.err
 
 
-@pytest.mark.parametrize("relevance", ["99999999999", "9" * 5000])
+@pytest.mark.parametrize("relevance", ["99999999999", "9" * 5000], ids=["over int64", "5,000 digits"])
 def test_a_relevance_beyond_all_measure(tmp_path: Path, relevance: str) -> None:
     run = write_trec(tmp_path / "r.trec", RUN)
     qrels = tmp_path / "j.txt"

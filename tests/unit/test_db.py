@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -104,11 +103,3 @@ def test_database_errors_are_one_line() -> None:
         ):
             cursor.execute("SELECT *\nFROM nothing")
         assert "\n" not in str(caught.value)
-
-
-def test_ctrl_c_in_a_query_is_that_and_no_error() -> None:
-    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
-    with Database() as database:
-        timer.start()
-        with pytest.raises(KeyboardInterrupt), database_errors_told():
-            database.cursor().execute(ENDLESS).fetchall()
