@@ -31,7 +31,7 @@ MAX_LINE_BYTES = 16_000_000
 
 
 def read_trec_run(cursor: Cursor, path: Path, table: str) -> tuple[str, list[Finding]]:
-    """Read a run into ``table(query_id VARCHAR, doc_id VARCHAR, score DOUBLE, given_rank INTEGER)``, in file order.
+    """Read a run into ``table(query_id VARCHAR, doc_id VARCHAR, score DOUBLE, given_rank INTEGER)``, in no given order.
 
     Returns the file's SHA-256 and the findings. Duplicate documents are still in the table.
 
