@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import gzip
-import hashlib
 import io
 import re
 import tempfile
@@ -94,6 +93,8 @@ def read_head(path: Path, size: int = 1 << 16) -> bytes:
 
 def scan_file(path: Path) -> FileScan:
     """Digest the file and see whether DuckDB can read it as it is."""
+    import hashlib  # brings OpenSSL, which looking at paths before the first frame does not need
+
     digest = hashlib.sha256()
     decoder = codecs.getincrementaldecoder("utf-8")()
     clean = True

@@ -5,7 +5,6 @@ The ids are for users' key files: they do not change without a note in the chang
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -142,6 +141,8 @@ def read_key_file(path: Path) -> dict[str, str]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: cannot be read ({error}).", "Mend or remove the file.") from None
+    import tomllib  # few have a key file, and everyone waits for the first frame
+
     try:
         keys = tomllib.loads(text).get("keys", {})
     except tomllib.TOMLDecodeError as error:
