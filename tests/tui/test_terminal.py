@@ -166,7 +166,7 @@ def test_a_closed_window_leaves_no_hang(tmp_path: Path) -> None:
         program.until("mean of 4 tasks")
         program.hang_up()
         program.process.send_signal(signal.SIGHUP)
-        program.process.wait(10)
+        assert program.process.wait(10) != 0
 
 
 @pytest.mark.parametrize("where", ["stdin", "stdout"])

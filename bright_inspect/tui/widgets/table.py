@@ -82,33 +82,25 @@ class LineTable(ScrollView, can_focus=True, inherit_bindings=False):
     cursor: reactive[int] = reactive(0, repaint=False)
     """Index of the row under the cursor, kept within the rows. Setting it moves the cursor without a message."""
 
-    class RowHighlighted(Message):
+    class RowMessage(Message):
+        """Something about the row at ``index``, whose key is ``key``."""
+
+        def __init__(self, table: LineTable, index: int, key: str) -> None:
+            self.table = table
+            self.index = index
+            self.key = key
+            super().__init__()
+
+        @property
+        def control(self) -> LineTable:
+            """The table, so that ``@on(…, "#id")`` can select by it."""
+            return self.table
+
+    class RowHighlighted(RowMessage):
         """The row under the cursor is another one: the user moved, or ``set_rows`` brought it."""
 
-        def __init__(self, table: LineTable, index: int, key: str) -> None:
-            self.table = table
-            self.index = index
-            self.key = key
-            super().__init__()
-
-        @property
-        def control(self) -> LineTable:
-            """The table, so that ``@on(…, "#id")`` can select by it."""
-            return self.table
-
-    class RowChosen(Message):
+    class RowChosen(RowMessage):
         """The user pressed Enter on a row or double-clicked it."""
-
-        def __init__(self, table: LineTable, index: int, key: str) -> None:
-            self.table = table
-            self.index = index
-            self.key = key
-            super().__init__()
-
-        @property
-        def control(self) -> LineTable:
-            """The table, so that ``@on(…, "#id")`` can select by it."""
-            return self.table
 
     class HeaderClicked(Message):
         """The user clicked a column's title."""
