@@ -154,7 +154,7 @@ class BrightInspect(App[BrightInspectError]):
         from bright_inspect.tui.screens.base import DeskScreen
 
         for screen in self.screen_stack:
-            if isinstance(screen, DeskScreen):
+            if isinstance(screen, DeskScreen) and screen.ready:
                 screen.desk_changed()
 
     def _desk_screen(self) -> DeskScreen | None:
@@ -167,7 +167,7 @@ class BrightInspect(App[BrightInspectError]):
     async def action_back(self) -> None:
         """Leave one level: what the screen has open, then the screen, then the program."""
         screen = self._desk_screen()
-        if screen is not None and screen.leave_level():
+        if screen is not None and screen.ready and screen.leave_level():
             return
         if len(self.screen_stack) > _FIRST_LEVEL:
             self.pop_screen()
@@ -219,6 +219,13 @@ class BrightInspect(App[BrightInspectError]):
         """Dark, light, the terminal's own colours, and round again."""
         names = [theme.name for theme in THEMES]
         self.theme = names[(names.index(self.theme) + 1) % len(names)] if self.theme in names else names[0]
+
+    def action_command_palette(self) -> None:
+        """Search everything that is possible now."""
+        from bright_inspect.tui.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_help(self) -> None:
         """Show every key."""

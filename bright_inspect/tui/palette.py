@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from bright_inspect.domain.visible import visible
@@ -21,6 +22,20 @@ class Possibility(NamedTuple):
 
     name: str
     run: Callable[[], object]
+
+
+class Palette(CommandPalette):
+    """Textual's palette, which fast keys would end the program in."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Leave, unless an earlier key did."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No paging: Textual 8.2.8 raises KeyError when the list is paged before it is laid out."""
+        if action == "command_list" and parameters in (("page_up",), ("page_down",)):
+            return False
+        return super().check_action(action, parameters)
 
 
 class BrightCommands(Provider):

@@ -20,7 +20,28 @@ SLOW_SECONDS = 0.15
 
 
 class DeskScreen(Screen[None]):
-    """A screen that shows part of the session."""
+    """A screen that shows part of the session.
+
+    Keys may come before a pushed screen has its widgets, or after it was left: until it is ``ready`` it takes none.
+    """
+
+    _has_widgets = False
+
+    def on_mount(self) -> None:
+        self._has_widgets = bool(self.children)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the screen's widgets are there to be asked and changed."""
+        return self._has_widgets and not self.left
+
+    @property
+    def left(self) -> bool:
+        """Whether the user went back from this screen, perhaps before it was built."""
+        return self not in self.app.screen_stack
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return super().check_action(action, parameters) if self.ready else False
 
     @property
     def program(self) -> BrightInspect:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
@@ -17,6 +18,10 @@ class Dialog(ModalScreen[T | None]):
         Binding("escape,q", "close", "close", show=False, id="back"),
         Binding("question_mark,f1", "close", "close", show=False, id="help"),
     ]
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        """Leave with a result. The second of two fast keys finds the dialog left already, and does nothing."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def action_close(self) -> None:
         """Leave without choosing anything."""

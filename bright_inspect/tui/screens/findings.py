@@ -29,6 +29,6 @@ class FindingsScreen(Dialog[None]):
         for finding in cast("BrightInspect", self.app).desk.session.findings:
             lines += [(Span(f"{finding.severity} ", finding.severity), Span(finding.place, "strong"))]
             lines += [(Span(f"  {finding.message}"),), ()]
-        reader = self.query_one(TextReader)
-        reader.set_lines(lines)
-        reader.focus()
+        for reader in self.query(TextReader):  # none is left if a fast key closed the dialog already
+            reader.set_lines(lines)
+            reader.focus()

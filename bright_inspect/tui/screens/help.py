@@ -70,6 +70,6 @@ class HelpScreen(Dialog[None]):
             (Span("keys of your own", "accent"),),
             (Span(f'  [keys] next-query = "n"  in {keymap.key_file()}'),),
         ]
-        reader = self.query_one(TextReader)
-        reader.set_lines(lines)
-        reader.focus()
+        for reader in self.query(TextReader):  # none is left if a fast key closed the dialog already
+            reader.set_lines(lines)
+            reader.focus()

@@ -68,6 +68,8 @@ class InspectScreen(DeskScreen):
         yield KeyLine("inspect")
 
     def on_mount(self) -> None:
+        if self.left:
+            return
         for table in self.query(LineTable):
             self.watch(table, "cursor", partial(self._follow_cursor, table), init=False)
         self._show_title()
@@ -144,6 +146,8 @@ class InspectScreen(DeskScreen):
             self.query_one("#title", CellLine).set_cells(left)
 
     def _loaded(self, index: int, view: QueryView, texts: dict[str, str | None]) -> None:
+        if self.left:
+            return
         self.runner.cancel("text")
         self._index = self._wanted = index
         self._view, self._texts = view, texts

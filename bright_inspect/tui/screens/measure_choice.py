@@ -36,9 +36,9 @@ class MeasureChoice(Dialog[Measure]):
             yield CellLine(id="measure-error")
 
     def on_mount(self) -> None:
-        choices = self.query_one(OptionList)
-        choices.highlighted = OFFERED.index(self._present) if self._present in OFFERED else 0
-        choices.focus()
+        for choices in self.query(OptionList):  # none is left if a fast key closed the dialog already
+            choices.highlighted = OFFERED.index(self._present) if self._present in OFFERED else 0
+            choices.focus()
 
     def on_key(self, event: events.Key) -> None:
         """Typing goes to the line, wherever the focus is."""

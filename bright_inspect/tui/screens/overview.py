@@ -34,10 +34,12 @@ class OverviewScreen(DeskScreen):
         yield KeyLine("overview")
 
     def on_mount(self) -> None:
-        self.query_one(LineTable).focus()
+        for table in self.query(LineTable):
+            table.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.desk_changed()
+        if not self.left:
+            self.desk_changed()
 
     def desk_changed(self) -> None:
         desk, table = self.desk, self.query_one(LineTable)

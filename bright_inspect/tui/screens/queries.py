@@ -63,10 +63,12 @@ class QueriesScreen(DeskScreen):
         if not self.desk.compared.paired:
             # One run: nothing to compare, so the queries it answers worst come first.
             self._sort, self._descending = self.desk.compared.run.run_id, False
-        self.query_one(LineTable).focus()
+        for table in self.query(LineTable):
+            table.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        self._show()
+        if not self.left:
+            self._show()
 
     def desk_changed(self) -> None:
         if self._filter.text:
@@ -232,5 +234,5 @@ class QueriesScreen(DeskScreen):
     def _point_at(self, key: QueryKey) -> None:
         """Put the cursor on the query that was left; the order may be another by now."""
         index = next((index for index, row in enumerate(self._shown) if row.key == key), None)
-        if index is not None:
+        if index is not None and self.ready:
             self.query_one(LineTable).cursor = index

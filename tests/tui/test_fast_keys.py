@@ -1,0 +1,37 @@
+"""Keys faster than the screens are built: the program lives, and ends where the keys lead."""
+
+from __future__ import annotations
+
+import pytest
+from textual.events import Key
+
+from tests.tui.driving import demo_app, driven, settle
+
+_NAMED = {
+    "E": "enter", "D": "down", "X": "escape", "?": "question_mark", "!": "exclamation_mark", ":": "colon",
+    "/": "slash", "]": "right_square_bracket", "<": "less_than_sign", "T": "tab", "P": "pageup", "N": "pagedown",
+    "L": "left", "R": "right",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        "EqEqEq", "AEqAEEq", "AEEqq", "MDEE", "MEE", "MXX", ":EE", ":XX", "?q?q??", "!q!q", ":PNPN", "EEm]uTqq",
+        "EEnnnpppnqq", "EEM", "EE?", "EE:X", "E/abX<", "bcbcEbEb", "EEdqdq", "EEmmmTTRRLLyYqq",
+    ],
+)  # fmt: skip
+async def test_a_burst_of_keys(keys: str) -> None:
+    async with driven(demo_app()) as pilot:
+        for key in keys:
+            name = _NAMED.get(key, key)
+            pilot.app.post_message(Key(name, key if len(name) == 1 or name in ("slash", "colon") else None))
+        await settle(pilot)
+        for _ in range(8):
+            if pilot.app._exit:
+                break
+            pilot.app.post_message(Key("escape", None))
+            await settle(pilot)
+        assert pilot.app.return_value is None
+        assert pilot.app.return_code in (0, None)
+        assert pilot.app._exception is None
