@@ -225,7 +225,7 @@ class BrightInspect(App[BrightInspectError]):
         from bright_inspect.tui.palette import Palette
 
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette())  # without an id: the last one may still be on its way out
 
     def action_help(self) -> None:
         """Show every key."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.worker import Worker
 
 from bright_inspect.domain.visible import visible
 from bright_inspect.tui.keymap import KEYS, display_keys
@@ -30,6 +31,10 @@ class Palette(CommandPalette):
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Leave, unless an earlier key did."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
+
+    def run_worker(self, *arguments: Any, **options: Any) -> Worker[Any]:
+        """A search that a fast Esc leaves without its list is over, and no reason to end the program."""
+        return super().run_worker(*arguments, **{**options, "exit_on_error": False})
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No paging: Textual 8.2.8 raises KeyError when the list is paged before it is laid out."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from textual.events import Key
 
@@ -34,4 +36,20 @@ async def test_a_burst_of_keys(keys: str) -> None:
             await settle(pilot)
         assert pilot.app.return_value is None
         assert pilot.app.return_code in (0, None)
+        assert pilot.app._exception is None
+
+
+@pytest.mark.parametrize("seed", [10, 32, 66, 84])
+async def test_any_keys(seed: int) -> None:
+    chance = random.Random(seed)
+    async with driven(demo_app()) as pilot:
+        for _ in range(120):
+            if pilot.app._exit:
+                break
+            key = chance.choice("EEEDDX?!:/]<TPNLRnnpuUmdyYbcMqAsS=AEab1@")
+            name = _NAMED.get(key, key)
+            pilot.app.post_message(Key(name, key if len(name) == 1 or name in ("slash", "colon") else None))
+            if chance.random() < 0.15:
+                await pilot.pause(chance.choice([0, 0.01, 0.05]))
+        await settle(pilot)
         assert pilot.app._exception is None

@@ -42,7 +42,9 @@ class MeasureChoice(Dialog[Measure]):
 
     def on_key(self, event: events.Key) -> None:
         """Typing goes to the line, wherever the focus is."""
-        line = self.query_one(Input)
+        line = next(iter(self.query(Input)), None)
+        if line is None:  # the key came before the dialog was built
+            return
         if event.is_printable and event.character and not line.has_focus:
             event.stop()
             event.prevent_default()
