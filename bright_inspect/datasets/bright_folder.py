@@ -38,6 +38,8 @@ class BrightFolder(Source):
         if not folder.is_dir():
             raise UnreadableInput(f"{folder}: no such folder.", "Give the folder of a BRIGHT snapshot.")
         for path in sorted([*folder.glob("*/*.parquet"), *folder.glob("*/*.jsonl")]):
+            if not path.is_file():  # reading a pipe would wait for ever
+                continue
             config, task = path.parent.name, _task_of(path)
             self._files.setdefault((config, task), []).append(path)
         self._tasks = tuple(task for config, task in self._files if config == "examples")

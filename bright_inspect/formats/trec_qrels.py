@@ -13,7 +13,12 @@ from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_copy, read_head, scan_file
 
 _LEAST, _MOST = -(2**31), 2**31 - 1
-_FROM_BOTH_ENDS = re.compile(r"\s*(\S+)\s+(\S+)\s+(\S.*?)\s+([+-]?\d+)\s*")
+# Only these separate columns, as in run files; other blanks, such as a no-break space, belong to ids.
+_BLANKS = " \t\n\r\f"
+_FROM_BOTH_ENDS = re.compile(
+    r"[ \t\r\f]*([^ \t\r\f]+)[ \t\r\f]+([^ \t\r\f]+)[ \t\r\f]+([^ \t\r\f].*?)[ \t\r\f]+([+-]?[0-9]+)[ \t\r\f]*",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +68,16 @@ def read_trec_qrels(path: Path) -> QrelsFile:
 def _lines(source: Path) -> Iterator[tuple[int, str]]:
     with source.open("r", encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file, 1):
-            if line.strip():
+            if line.strip(_BLANKS):
                 yield number, line.rstrip("\n")
 
 
 def _judgment(line: str) -> tuple[str, str, int] | None:
-    fields = line.split()
-    if len(fields) == 4 and fields[3].isdecimal() and "\t" not in line:
+    fields = line.split(" ")
+    if len(fields) == 4 and all(fields) and re.fullmatch("[0-9]+", fields[3]) and "\t" not in line:
         return _row(fields[0], fields[2], fields[3])
-    fields = [field.strip() for field in line.split("\t")]
-    if len(fields) == 4 and re.fullmatch(r"[+-]?\d+", fields[3]):
+    fields = [field.strip(_BLANKS) for field in line.split("\t")]
+    if len(fields) == 4 and re.fullmatch("[+-]?[0-9]+", fields[3]):
         return _row(fields[0], fields[2], fields[3])
     match = _FROM_BOTH_ENDS.fullmatch(line)
     return _row(match[1], match[3], match[4]) if match else None

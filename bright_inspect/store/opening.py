@@ -102,9 +102,11 @@ def open_session(
                 collections.add_qrels(path, request.task, request.dataset)
             return _open_files(request, inputs, database, cursor, collections, progress, cancel)
     except QueryInterrupted:
+        cancel.unwatch()  # a late Esc must not interrupt a closed cursor
         database.close()
         raise Cancelled from None
     except BaseException:
+        cancel.unwatch()  # a late Esc must not interrupt a closed cursor
         database.close()
         raise
 

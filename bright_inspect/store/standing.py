@@ -84,6 +84,11 @@ def _count_ranks(cursor: Cursor, rows: str, listed: str, table: str) -> str:
     return f"FROM {table}"
 
 
+def _named(query_ids: list[str | None]) -> str:
+    """Query ids for a message, each cut short; a damaged data set may hold one that is null."""
+    return ", ".join("(no id)" if query_id is None else query_id[:80] for query_id in query_ids)
+
+
 #: A shorter usual depth says nothing: such lists end where the documents do.
 _FULL_LIST = 10
 
@@ -102,7 +107,7 @@ def standing_findings(cursor: Cursor, files: Mapping[int, Path]) -> dict[int, li
         SELECT file_id, count(*), list(query_id ORDER BY query_id)[:3]
         FROM {own} ANTI JOIN qrels USING (dataset, task, query_id) GROUP BY file_id
     """).fetchall():
-        message = f"{count} query id(s) without judgments are ignored: {', '.join(first)}."
+        message = f"{count} query id(s) without judgments are ignored: {_named(first)}."
         findings[file_id].append(Finding("unknown-query", "warning", str(files[file_id]), message, None, count))
     for file_id, dataset, task, count, judged, first in cursor.execute(f"""
         SELECT t.file_id, dataset, task, count(*) FILTER (f.query_id IS NULL) AS missing, count(*),
@@ -112,9 +117,7 @@ def standing_findings(cursor: Cursor, files: Mapping[int, Path]) -> dict[int, li
         LEFT JOIN {own} f USING (file_id, dataset, task, query_id)
         GROUP BY ALL HAVING missing > 0 ORDER BY ALL
     """).fetchall():
-        message = (
-            f"{count} of {judged} judged queries of {dataset}/{task} are missing and count as 0: {', '.join(first)}."
-        )
+        message = f"{count} of {judged} judged queries of {dataset}/{task} are missing and count as 0: {_named(first)}."
         findings[file_id].append(Finding("missing-query", "warning", str(files[file_id]), message, None, count))
     for file_id, count, queries, first in cursor.execute(f"""
         SELECT file_id, count(*), count(DISTINCT (dataset, task, query_id)),
