@@ -7,7 +7,7 @@ import random
 import pytest
 from textual.events import Key
 
-from tests.tui.driving import demo_app, driven, settle
+from tests.tui.driving import demo_app, driven, settle, table_of
 
 _NAMED = {
     "E": "enter", "D": "down", "X": "escape", "?": "question_mark", "!": "exclamation_mark", ":": "colon",
@@ -53,3 +53,12 @@ async def test_any_keys(seed: int) -> None:
                 await pilot.pause(chance.choice([0, 0.01, 0.05]))
         await settle(pilot)
         assert pilot.app._exception is None
+
+
+async def test_two_fast_enters_open_one_screen() -> None:
+    async with driven(demo_app()) as pilot:
+        table = table_of(pilot)
+        table.action_choose()
+        table.action_choose()
+        await settle(pilot)
+        assert [type(screen).__name__ for screen in pilot.app.screen_stack].count("QueriesScreen") == 1

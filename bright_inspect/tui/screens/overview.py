@@ -56,7 +56,9 @@ class OverviewScreen(DeskScreen):
 
     @on(LineTable.RowChosen)
     def open_task(self, message: LineTable.RowChosen) -> None:
-        """Open the row's task; the row of means opens all."""
+        """Open the row's task; the row of means opens all. A second fast Enter opens nothing more."""
+        if not self.is_current:
+            return
         if message.key == MEAN_ROW:
             self.action_all_queries()
         else:

@@ -226,7 +226,9 @@ class QueriesScreen(DeskScreen):
 
     @on(LineTable.RowChosen)
     def inspect_query(self, message: LineTable.RowChosen) -> None:
-        """Inspect the query under the cursor."""
+        """Inspect the query under the cursor; a second fast Enter opens nothing more."""
+        if not self.is_current:
+            return
         from bright_inspect.tui.screens.inspect import InspectScreen
 
         self.app.push_screen(InspectScreen(self._shown, message.index, self.order, self._point_at))
