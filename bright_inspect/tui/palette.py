@@ -30,7 +30,7 @@ class Palette(CommandPalette):
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Leave, unless an earlier key did."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
     def run_worker(self, *arguments: Any, **options: Any) -> Worker[Any]:
         """A search that a fast Esc leaves without its list is over, and no reason to end the program."""

@@ -21,7 +21,7 @@ class Dialog(ModalScreen[T | None]):
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
         """Leave with a result. The second of two fast keys finds the dialog left already, and does nothing."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
     def action_close(self) -> None:
         """Leave without choosing anything."""

@@ -57,7 +57,7 @@ class OverviewScreen(DeskScreen):
     @on(LineTable.RowChosen)
     def open_task(self, message: LineTable.RowChosen) -> None:
         """Open the row's task; the row of means opens all. A second fast Enter opens nothing more."""
-        if not self.is_current:
+        if self.app.screen is not self:
             return
         if message.key == MEAN_ROW:
             self.action_all_queries()

@@ -227,7 +227,7 @@ class QueriesScreen(DeskScreen):
     @on(LineTable.RowChosen)
     def inspect_query(self, message: LineTable.RowChosen) -> None:
         """Inspect the query under the cursor; a second fast Enter opens nothing more."""
-        if not self.is_current:
+        if self.app.screen is not self:
             return
         from bright_inspect.tui.screens.inspect import InspectScreen
 
