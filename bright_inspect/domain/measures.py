@@ -21,10 +21,6 @@ class Measure:
     def __str__(self) -> str:
         return self.kind if self.cutoff is None else f"{self.kind}@{self.cutoff}"
 
-    def at(self, cutoff: int) -> Measure:
-        """The same measure at another cutoff."""
-        return Measure(self.kind, cutoff)
-
 
 # Spellings of ir_measures, BRIGHT's results.json, trec_eval and MTEB's result files.
 _KINDS: dict[str, MeasureKind] = {

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, any_row_order, identifier, path_literal
-from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.findings import Finding, Severity
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_copy, first_lines, scan_file
 
@@ -147,7 +147,7 @@ def _split_lines(cursor: Cursor, source: Path, lines: str) -> None:
     """)
 
 
-_STATE_FINDINGS = {
+_STATE_FINDINGS: dict[str, tuple[str, Severity, str]] = {
     "comment": ("comment-line", "warning", "{n} comment line(s) skipped (trec_eval 9 stops at them)."),
     "columns": ("too-few-columns", "error", "{n} line(s) with fewer than 6 columns left out: {line}"),
     "rank": ("bad-rank", "error", "{n} line(s) left out, the third column from the end is no rank: {line}"),
@@ -164,8 +164,7 @@ def _line_findings(path: Path, source: Path, states: dict[str, tuple[int, str]])
     for state, (count, line) in sorted(odd.items(), key=lambda item: numbers.get(item[1][1], 0)):
         code, severity, template = _STATE_FINDINGS[state]
         message = template.format(n=count, line=_shown(line))
-        assert severity in ("error", "warning")
-        findings.append(Finding(code, severity, str(path), message, numbers.get(line), count))  # type: ignore[arg-type]
+        findings.append(Finding(code, severity, str(path), message, numbers.get(line), count))
     return findings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bright_inspect.domain.measures import Measure, parse_measure, parse_measures
+from bright_inspect.domain.measures import parse_measure, parse_measures
 from bright_inspect.domain.tally import Tally, tally
 from bright_inspect.errors import UsageError
 
@@ -72,10 +72,6 @@ def test_several_in_one_text_and_repeats_once() -> None:
 
 def test_no_text_is_no_measure() -> None:
     assert parse_measures([]) == []
-
-
-def test_the_same_measure_at_another_cutoff() -> None:
-    assert Measure("nDCG", 10).at(100) == parse_measure("nDCG@100")
 
 
 def test_tally() -> None:

@@ -121,8 +121,7 @@ def test_anything_can_be_typed(text: str) -> None:
         wanted = parse_filter(text, 0, 1)
     except UsageError:
         return
-    for row in ROWS:
-        wanted(row)
+    assert {wanted(row) for row in ROWS} <= {True, False}
 
 
 def test_the_text_is_kept() -> None:
