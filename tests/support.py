@@ -17,6 +17,7 @@ from typing import Any
 from bright_inspect.db import Cursor, Database, identifier
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.measures import parse_measure
+from bright_inspect.domain.ordering import TieRule
 from bright_inspect.evaluation.scores import Engine, TaskScores, task_scores
 from bright_inspect.formats.runs import ReadRun, read_run
 from bright_inspect.store.opening import Opening, open_session
@@ -132,11 +133,15 @@ def opened_runs(
     data: Path | None = None,
     task: str | None = None,
     dataset: str | None = None,
-    qrels: Sequence[Path] = (),
+    qrels: Sequence[Path | str] = (),
+    layer: str | None = None,
+    ties: TieRule = "trec",
     baseline: str | None = None,
 ) -> Iterator[Opening]:
     """An open session over these arguments."""
-    opening = open_session(OpenRequest(tuple(map(str, runs)), data, dataset, task, tuple(qrels), baseline))
+    opening = open_session(
+        OpenRequest(tuple(map(str, runs)), data, dataset, task, tuple(map(str, qrels)), baseline, layer, ties)
+    )
     try:
         yield opening
     finally:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from bright_inspect.domain.measures import Measure, parse_measures
+from bright_inspect.domain.ordering import TIE_RULES, TieRule
 from bright_inspect.domain.visible import visible
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.store.request import OpenRequest
@@ -34,17 +35,25 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             data: Path | None,
             dataset: str | None,
             task: str | None,
-            qrels: tuple[Path, ...],
+            qrels: tuple[str, ...],
             baseline: str | None,
+            layer: str | None,
+            ties: TieRule,
             **others: Any,
         ) -> Any:
-            return command(OpenRequest(runs, data, dataset, task, qrels, baseline), **others)
+            return command(OpenRequest(runs, data, dataset, task, qrels, baseline, layer, ties), **others)
 
         decorated: _Command = with_request
         for option in (
             click.option("--baseline", metavar="NAME", help="The run to compare with; the last one unless named."),
-            click.option("--qrels", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-                         help="Judgments in TREC format, in place of the data set's own. May be repeated."),
+            click.option("--ties", type=click.Choice(TIE_RULES), default="trec", show_default=True,
+                         help="What ranks documents of equal score: trec, doc id descending after float32 scores; "
+                              "float64, the same in double precision; file, the file's order; rank, the file's ranks."),
+            click.option("--layer", metavar="NAME",
+                         help="The judgments that count: original, or the name of a layer given with --qrels."),
+            click.option("--qrels", multiple=True, metavar="[LAYER=]PATH",
+                         help="Judgments, a file or a folder of them: a layer beside the data set's own, which counts "
+                              "unless --layer names another. May be repeated."),
             click.option("--task", metavar="TASK", help="The task of every run, if paths and documents do not tell."),
             click.option("--dataset", metavar="NAME", help="The dataset: bright, bright-long, demo ..."),
             click.option("--data", type=click.Path(path_type=Path), metavar="DIR",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.datasets.source import Source
-from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, reason_of, text_literal
+from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, reason_of, text_literal, transaction
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.errors import UnreadableInput, UsageError
@@ -24,7 +24,7 @@ ORIGINAL_LAYER = "original"
 
 @dataclass(frozen=True, slots=True)
 class GivenQrels:
-    """Judgments from ``--qrels``; they replace the source's for their task."""
+    """Judgments from ``--qrels``: one layer of one task."""
 
     path: Path
     file: QrelsFile
@@ -33,25 +33,40 @@ class GivenQrels:
 class Collections:
     """Finds tasks in the sources and loads each into the session once."""
 
-    def __init__(self, cursor: Cursor, sources: Iterable[Source]) -> None:
+    def __init__(self, cursor: Cursor, sources: Iterable[Source], layer: str | None = None) -> None:
+        """``layer`` is the one that counts for each task that has it; without it, that is the first given with
+        ``--qrels``, else the data's own."""
         self._cursor = cursor
         self._waiting: Iterator[Source] = iter(sources)
         self._sources: dict[TaskKey, Source] = {}
-        self._given: dict[TaskKey, GivenQrels] = {}
-        self._loaded: set[TaskKey] = set()
+        self._given: dict[TaskKey, dict[str, GivenQrels]] = {}
+        self._wanted_layer = layer
+        self._active: dict[TaskKey, str] = {}
         self._excluding: list[TaskKey] = []
         self._all_qrels = False
         self.findings: list[Finding] = []
 
-    def add_qrels(self, path: Path, task: str | None, dataset: str | None) -> None:
-        """Read a judgment file for a task: the one named, or the one in its file name, or a custom one of its own.
+    def add_qrels(self, argument: str, task: str | None, dataset: str | None) -> None:
+        """Read judgments, ``PATH`` or ``LAYER=PATH`` of a file or of a folder of them, each for a task: the one named,
+        or the one in its file name, or a custom one of its own.
 
         Raises:
-            UnreadableInput: as ``read_trec_qrels``.
-            UsageError: there is one for this task already.
+            UnreadableInput: as ``read_trec_qrels``, or the folder is empty.
+            UsageError: there is the same layer of this task already.
         """
+        layer, path = _split_layer(argument)
+        paths = [path]
+        if path.is_dir():
+            paths = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+            if not paths:
+                raise UnreadableInput(f"{path}: an empty folder.", "Give --qrels a judgment file or a folder of them.")
+        for file in paths:
+            self._add_file(layer, file, task, dataset)
+
+    def _add_file(self, layer: str | None, path: Path, task: str | None, dataset: str | None) -> None:
         file = read_trec_qrels(path)
         described = describe_path(path.name, self.task_names())
+        layer = layer or described.system() or "qrels"
         task = normalised_task(task) if task else described.task
         if task is None:
             key = custom_task(path, dataset)
@@ -61,20 +76,49 @@ class Collections:
                 dataset or ("bright" if task in BRIGHT_TASKS else f"custom:{path.stem}"),
                 task,
             )
-        if key in self._given:
-            other = self._given[key].path
-            raise UsageError(f"two judgment files for {'/'.join(key)}: {other} and {path}.", "Give one for each task.")
-        self._given[key] = GivenQrels(path, file)
+        layers = self._given.setdefault(key, {})
+        if layer in layers:
+            raise UsageError(
+                f"two judgment files for {'/'.join(key)}, layer {layer}: {layers[layer].path} and {path}.",
+                "Name their layers: --qrels NAME=FILE.",
+            )
+        layers[layer] = GivenQrels(path, file)
         self.findings += file.findings
 
     @property
     def given(self) -> tuple[TaskKey, ...]:
-        """The tasks whose judgments came from ``--qrels``."""
+        """The tasks that judgments were given for with ``--qrels``."""
         return tuple(self._given)
 
+    def layers_of(self, key: TaskKey) -> tuple[str, ...]:
+        """The layers at hand for a task, the data's own first."""
+        own = (ORIGINAL_LAYER,) if key in self._sources else ()
+        return tuple(dict.fromkeys((*own, *self._given.get(key, {}))))
+
     def layer_of(self, key: TaskKey) -> str:
-        """Which set of judgments counts for a task: the name of the file given for it, or the data's own."""
-        return self._given[key].path.name if key in self._given else ORIGINAL_LAYER
+        """Which layer's judgments count for a task."""
+        return self._active.get(key, ORIGINAL_LAYER)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Every layer that a loaded task has."""
+        return tuple(dict.fromkeys(layer for key in self._active for layer in self.layers_of(key)))
+
+    def use_layer(self, cursor: Cursor, layer: str) -> None:
+        """Let a layer count for each loaded task that has it, and the data's own (or first) for the others.
+
+        Raises:
+            UsageError: no loaded task has the layer.
+        """
+        if layer not in self.layers:
+            raise UsageError(
+                f"no layer is called {layer!r}.", f"At hand: {', '.join(self.layers)}. Add one: --qrels [NAME=]FILE."
+            )
+        active = {key: layer if layer in self.layers_of(key) else self.layers_of(key)[0] for key in self._active}
+        with transaction(cursor):
+            cursor.execute("DELETE FROM active_layers")
+            cursor.executemany("INSERT INTO active_layers VALUES (?, ?, ?)", [(*key, active[key]) for key in active])
+        self._active = active
 
     def find(self, task: str, dataset: str | None = None) -> TaskKey | None:
         """The first source's task of this name; of ``dataset`` if one is named."""
@@ -113,9 +157,12 @@ class Collections:
         Raises:
             UnreadableInput: the source's files are damaged or hold something else.
         """
-        if key in self._loaded:
+        layers = self.layers_of(key)
+        if key in self._active or not layers:
             return
-        self._loaded.add(key)
+        first = next(iter(self._given.get(key, layers)))
+        self._active[key] = self._wanted_layer if self._wanted_layer in layers else first
+        self._cursor.execute("INSERT INTO active_layers VALUES (?, ?, ?)", [*key, self._active[key]])
         with self._readable(key):
             self._fill(key)
 
@@ -126,13 +173,13 @@ class Collections:
             for table, sql in (
                 ("queries", source.queries_sql(*key)),
                 ("gold_pages", source.gold_pages_sql(*key)),
+                ("all_qrels", f"SELECT {text_literal(ORIGINAL_LAYER)} AS layer, * FROM ({source.qrels_sql(*key)})"),
             ):
-                self._cursor.execute(f"INSERT INTO {table} BY NAME SELECT {labels}, * FROM ({sql})")
+                if table != "all_qrels" or ORIGINAL_LAYER not in self._given.get(key, {}):
+                    self._cursor.execute(f"INSERT INTO {table} BY NAME SELECT {labels}, * FROM ({sql})")
             self._load_exclusions(key, source)
-            if key not in self._given:
-                self._cursor.execute(f"INSERT INTO qrels BY NAME SELECT {labels}, * FROM ({source.qrels_sql(*key)})")
-        if key in self._given:
-            self._insert_given(key)
+        for layer, given in self._given.get(key, {}).items():
+            self._insert_given(key, layer, given)
 
     def _load_exclusions(self, key: TaskKey, source: Source) -> None:
         """Add the task's exclusions, if it has any, to the view ``exclusions``.
@@ -164,19 +211,20 @@ class Collections:
             raise
         except DatabaseError as error:
             source = self._sources.get(key)
-            place = self._given[key].path if source is None else source.name
+            place = next(iter(self._given[key].values())).path if source is None else source.name
             hint = "" if source is None else "Is it a snapshot of xlangai/BRIGHT? Fetch it again."
             message = f"{place}: the data of {'/'.join(key)} cannot be read ({reason_of(error)})."
             raise UnreadableInput(message, hint) from None
 
-    def _insert_given(self, key: TaskKey) -> None:
-        rows = self._given[key].file.rows
+    def _insert_given(self, key: TaskKey, layer: str, given: GivenQrels) -> None:
+        rows = given.file.rows
         self._cursor.execute(
-            """INSERT INTO qrels SELECT $dataset, $task, unnest($query_ids::VARCHAR[]), unnest($doc_ids::VARCHAR[]),
-                                        unnest($relevances::INTEGER[])""",
+            """INSERT INTO all_qrels SELECT $dataset, $task, $layer, unnest($query_ids::VARCHAR[]),
+                                            unnest($doc_ids::VARCHAR[]), unnest($relevances::INTEGER[])""",
             {
                 "dataset": key[0],
                 "task": key[1],
+                "layer": layer,
                 "query_ids": [row[0] for row in rows],
                 "doc_ids": [row[1] for row in rows],
                 "relevances": [row[2] for row in rows],
@@ -195,9 +243,8 @@ class Collections:
             labels = f"{text_literal(key[0])} AS dataset, {text_literal(key[1])} AS task"
             if key in self._given:
                 self.load(key)
-                golds = (
-                    f"SELECT dataset, task, query_id, doc_id FROM qrels WHERE {task_condition(key)} AND relevance > 0"
-                )
+                golds = f"""SELECT DISTINCT dataset, task, query_id, doc_id FROM all_qrels
+                            WHERE {task_condition(key)} AND relevance > 0"""
             else:
                 golds = f"SELECT {labels}, query_id, doc_id FROM ({self._sources[key].qrels_sql(*key)})"
             with self._readable(key):
@@ -211,6 +258,14 @@ class Collections:
             for task in tasks:
                 self._sources.setdefault((dataset, task), source)
         return True
+
+
+def _split_layer(argument: str) -> tuple[str | None, Path]:
+    """``LAYER=PATH``, or a path, which may hold ``=`` itself if it exists."""
+    name, equals, path = argument.partition("=")
+    if not equals or not name or not path or "/" in name or Path(argument).exists():
+        return None, Path(argument).expanduser()
+    return name, Path(path).expanduser()
 
 
 def custom_task(path: Path, dataset: str | None = None) -> TaskKey:

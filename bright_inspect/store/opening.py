@@ -28,6 +28,7 @@ from bright_inspect.errors import BrightInspectError, UnreadableInput, UsageErro
 from bright_inspect.formats.runs import ReadRun, read_run
 from bright_inspect.store.collections import Collections, custom_task
 from bright_inspect.store.inputs import RunInput
+from bright_inspect.store.ordering import FileRows
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
 from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
@@ -97,9 +98,11 @@ def open_session(
             cursor = database.cursor()
             cancel.watch(cursor)
             create_tables(cursor)
-            collections = Collections(cursor, sources if sources is not None else find_sources(request.data))
-            for path in request.qrels:
-                collections.add_qrels(path, request.task, request.dataset)
+            collections = Collections(
+                cursor, sources if sources is not None else find_sources(request.data), request.layer
+            )
+            for argument in request.qrels:
+                collections.add_qrels(argument, request.task, request.dataset)
             return _open_files(request, inputs, database, cursor, collections, progress, cancel)
     except QueryInterrupted:
         cancel.unwatch()  # a late Esc must not interrupt a closed cursor
@@ -152,6 +155,9 @@ def _open_files(
         _baseline(runs, request.baseline),
         findings=[*collections.findings, *(finding for file in files for finding in file.findings)],
     )
+    session.ties = request.ties
+    if request.layer is not None and request.layer not in collections.layers:
+        collections.use_layer(cursor, request.layer)
     session.unscored = tuple(key for key in session.tasks if not collections.has_judgments(key))
     return Opening(session, files, cache)
 
@@ -182,7 +188,7 @@ def _open_file(
     if scored:
         if not resolution.sure:
             _require_shared_queries(cursor, number, rows, path, resolution)
-        place_documents(cursor, rows, number, resolution, collections, ranked=cached is not None)
+        place_documents(cursor, FileRows(rows, cached is not None), number, resolution.tasks, collections, request.ties)
     return _OpenFile(number, run_input, state, rows, read, resolution, findings, scored, fresh=cached is None)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.pages import siblings
 from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking
+from bright_inspect.store.ordering import row_order
 from bright_inspect.store.session import Run, Session
 
 #: Documents of a ranking that are shown; golds further down are shown by their rank.
@@ -50,7 +51,8 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
         f"SELECT doc_id, relevance FROM qrels WHERE {where} ORDER BY relevance DESC, doc_id", parameters
     ).fetchall()
     pages = cursor.execute(f"SELECT page_id FROM gold_pages WHERE {where}", parameters).fetchall()
-    rankings = tuple(_ranking(cursor, run, key) for run in session.runs)
+    order = row_order(session.ties).order_by
+    rankings = tuple(_ranking(cursor, run, key, order) for run in session.runs)
     listed = {doc.doc_id for ranking in rankings if ranking for doc in ranking.docs}
     text, reasoning, gold_answer = texts or (None, None, None)
     return QueryView(
@@ -66,7 +68,7 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
     )
 
 
-def _ranking(cursor: Cursor, run: Run, key: QueryKey) -> Ranking | None:
+def _ranking(cursor: Cursor, run: Run, key: QueryKey, order: str) -> Ranking | None:
     for file in run.files:
         # The same query id may be another task's query in this file.
         of_task = cursor.execute(
@@ -76,7 +78,8 @@ def _ranking(cursor: Cursor, run: Run, key: QueryKey) -> Ranking | None:
         if of_task is None:
             continue
         rows = cursor.execute(
-            f"SELECT doc_id, score, given_rank, rank FROM {identifier(file.rows)} WHERE query_id = ? ORDER BY rank",
+            f"""SELECT doc_id, score, given_rank, (row_number() OVER (ORDER BY {order}))::INTEGER AS raw_rank
+                FROM {identifier(file.rows)} WHERE query_id = ? ORDER BY raw_rank""",
             [key.query_id],
         ).fetchall()
         excluded_rows = cursor.execute(

@@ -5,20 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from bright_inspect.domain.ordering import TieRule
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.store.inputs import RunInput, expand_arguments
 
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """What the user asked to open; paths as typed."""
+    """What the user asked to open; paths as typed.
+
+    ``qrels`` are ``PATH`` or ``LAYER=PATH``; ``layer`` is the one that counts where a task has it, and ``ties`` what
+    breaks ties of scores.
+    """
 
     runs: tuple[str, ...]
     data: Path | None = None
     dataset: str | None = None
     task: str | None = None
-    qrels: tuple[Path, ...] = ()
+    qrels: tuple[str, ...] = ()
     baseline: str | None = None
+    layer: str | None = None
+    ties: TieRule = "trec"
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

@@ -22,10 +22,11 @@ import platformdirs
 from bright_inspect.db import Cursor, identifier, text_literal, transaction
 from bright_inspect.domain.findings import Finding
 from bright_inspect.formats.runs import ReadRun
+from bright_inspect.store.ordering import FileRows, row_order
 
 CACHE_VARIABLE = "BRIGHT_INSPECT_CACHE"
 #: Raised when a reader or the layout changes, so that older conversions are not used.
-LAYOUT = 2
+LAYOUT = 3
 #: More than this is not kept: the runs that were not opened for longest go first.
 MOST_BYTES = 4_000_000_000
 # A file changed in the last two seconds may change again within the clock's resolution: its digest is not trusted.
@@ -38,7 +39,8 @@ FileState = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class CachedRun:
-    """A converted run: its Parquet file ``(query_id, doc_id, score, given_rank, rank)`` and how the original read."""
+    """A converted run: its Parquet file ``(query_id, doc_id, score, given_rank, position, rank,
+    above, tied)`` and how the original read."""
 
     parquet: Path
     read: ReadRun
@@ -49,19 +51,15 @@ def cache_folder() -> Path:
     return Path(os.environ.get(CACHE_VARIABLE) or platformdirs.user_cache_dir("bright-inspect"))
 
 
-def float32_sql(score: str) -> str:
-    """SQL for a score as trec_eval 9 holds it: float32, and infinite where that is too small for it. DuckDB's plain
-    cast refuses such scores."""
-    return f"coalesce(try_cast({score} AS FLOAT), if({score} > 0, 'inf', '-inf')::FLOAT)"
-
-
 def ranked_sql(rows: str) -> str:
-    """SQL for rows with their rank by trec_eval's rule: score descending as float32, then document id descending by
-    bytes (trec_eval 9 form_res_rels.c; FORMATS F.1 and F.2)."""
+    """SQL for rows with their place in the file, their rank by trec_eval's rule, how many documents of the query are
+    ``above`` them by score, and how many are ``tied`` with them, themselves included."""
+    order = row_order("trec")
     return f"""
-        SELECT query_id, doc_id, score, given_rank,
-               row_number() OVER (PARTITION BY query_id ORDER BY {float32_sql("score")} DESC, doc_id DESC)::INTEGER
-                   AS rank
+        SELECT query_id, doc_id, score, given_rank, position::INTEGER AS position,
+               (row_number() OVER (PARTITION BY query_id ORDER BY {order.order_by}))::INTEGER AS rank,
+               (rank() OVER (PARTITION BY query_id ORDER BY {order.key} DESC) - 1)::INTEGER AS above,
+               (count(*) OVER (PARTITION BY query_id, {order.key}))::INTEGER AS tied
         FROM {rows}"""
 
 
@@ -184,7 +182,7 @@ def _entry(digest: str, size: int) -> str:
 
 
 def rank_rows(cursor: Cursor, table: str) -> None:
-    """Give a table of rows the column ``rank`` and sort it by query and rank.
+    """Give a table of rows the columns of ``ranked_sql`` and sort it by query and rank.
 
     Some queries at a time, and before Parquet is written rather than on the way there: at once, 1.4 million rows take
     200 MB more and are no faster.
@@ -199,8 +197,9 @@ def rank_rows(cursor: Cursor, table: str) -> None:
               FROM {rows} GROUP BY query_id)
         GROUP BY part ORDER BY part
     """).fetchall()
-    cursor.execute(f"CREATE OR REPLACE TABLE {ranked} AS FROM ({ranked_sql(rows)}) LIMIT 0")
-    some_queries = f"(FROM {rows} WHERE query_id BETWEEN ? AND ?)"
+    placed = FileRows(table, converted=False).sql
+    cursor.execute(f"CREATE OR REPLACE TABLE {ranked} AS FROM ({ranked_sql(placed)}) LIMIT 0")
+    some_queries = f"(FROM {placed} WHERE query_id BETWEEN ? AND ?)"
     for first, last in ranges:
         cursor.execute(
             f"INSERT INTO {ranked} SELECT * FROM ({ranked_sql(some_queries)}) ORDER BY query_id, rank", [first, last]

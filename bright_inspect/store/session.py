@@ -8,6 +8,7 @@ from pathlib import Path
 from bright_inspect.db import Cursor, Database
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, RunName
+from bright_inspect.domain.ordering import TieRule
 from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKey
 
 
@@ -45,7 +46,7 @@ class Run:
 @dataclass(slots=True)
 class Session:
     """What ``open_session`` returns. ``baseline`` is the run others are compared with; ``unscored`` the tasks that
-    runs hold but no judgments are at hand for."""
+    runs hold but no judgments are at hand for; ``ties`` the rule that tied documents are ranked by."""
 
     database: Database
     cursor: Cursor
@@ -54,6 +55,7 @@ class Session:
     baseline: Run
     findings: list[Finding] = field(default_factory=list)
     unscored: tuple[TaskKey, ...] = ()
+    ties: TieRule = "trec"
 
     @property
     def tasks(self) -> tuple[TaskKey, ...]:

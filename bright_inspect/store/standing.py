@@ -9,77 +9,90 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bright_inspect.db import Cursor, identifier
+from bright_inspect.db import Cursor
 from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.ordering import TieRule
 from bright_inspect.store.collections import Collections, TaskKey, task_condition
-from bright_inspect.store.resolving import Resolution
-from bright_inspect.store.run_cache import float32_sql
+from bright_inspect.store.ordering import FileRows, row_order
 
 
 def place_documents(
-    cursor: Cursor, rows: str, file_id: int, resolution: Resolution, collections: Collections, ranked: bool
+    cursor: Cursor, rows: FileRows, file_id: int, tasks: Sequence[TaskKey], collections: Collections, ties: TieRule
 ) -> None:
-    """Fill ``file_judged`` and ``file_excluded`` for one file from its table or view ``rows``."""
-    several = len(resolution.tasks) > 1
-    judged = _listed_sql(rows, file_id, resolution.tasks, "qrels", several, ranked)
-    excluding = [key for key in resolution.tasks if collections.has_exclusions(key)]
-    if not ranked:
-        judged = _count_ranks(cursor, rows, judged, "placed_judged")
+    """Fill ``file_placed`` and ``file_excluded`` for one file with queries of ``tasks``."""
+    judged = _listed_sql(rows, file_id, tasks, "all_qrels")
+    excluding = [key for key in tasks if collections.has_exclusions(key)]
+    judged = _placed(cursor, rows, judged, "placed_judged", ties)
     if not excluding:
         cursor.execute(f"""
-            INSERT INTO file_judged
-            SELECT {file_id}, dataset, task, query_id, doc_id, relevance, score, raw_rank, raw_rank FROM ({judged})
+            INSERT INTO file_placed
+            SELECT {file_id}, dataset, task, query_id, doc_id, score, raw_rank, raw_rank, above, tied FROM ({judged})
         """)
         return
-    excluded = _listed_sql(rows, file_id, excluding, "exclusions", several, ranked)
-    if not ranked:
-        excluded = _count_ranks(cursor, rows, excluded, "placed_excluded")
+    excluded = _placed(
+        cursor, rows, _listed_sql(rows, file_id, excluding, "exclusions", len(tasks) > 1), "placed_excluded", ties
+    )
     cursor.execute(
         f"INSERT INTO file_excluded SELECT {file_id}, dataset, task, query_id, doc_id, raw_rank FROM ({excluded})"
     )
     cursor.execute(f"""
-        INSERT INTO file_judged
-        SELECT {file_id}, j.dataset, j.task, j.query_id, j.doc_id, j.relevance, j.score, j.raw_rank,
-               CASE WHEN e.docs IS NULL THEN j.raw_rank
-                    WHEN list_contains(e.docs, j.doc_id) THEN NULL
-                    ELSE j.raw_rank - len(list_filter(e.ranks, lambda r: r < j.raw_rank)) END
+        INSERT INTO file_placed
+        SELECT {file_id}, j.dataset, j.task, j.query_id, j.doc_id, j.score, j.raw_rank,
+               CASE WHEN list_contains(e.docs, j.doc_id) THEN NULL
+                    ELSE j.raw_rank - {_removed("r < j.raw_rank")} END,
+               j.above - {_removed("r <= j.above")},
+               j.tied - {_removed("r > j.above AND r <= j.above + j.tied")}
         FROM ({judged}) j LEFT JOIN (
             SELECT dataset, task, query_id, list(doc_id) AS docs, list(raw_rank) AS ranks
             FROM file_excluded WHERE file_id = {file_id} GROUP BY ALL) e USING (dataset, task, query_id)
     """)
 
 
-def _listed_sql(rows: str, file_id: int, tasks: Sequence[TaskKey], table: str, several: bool, ranked: bool) -> str:
-    """SQL for the documents of ``qrels`` or ``exclusions`` that the file lists.
+def _removed(condition: str) -> str:
+    """SQL for how many of a query's excluded documents have a rank r for which the condition holds."""
+    return f"coalesce(len(list_filter(e.ranks, lambda r: {condition})), 0)"
+
+
+def _listed_sql(rows: FileRows, file_id: int, tasks: Sequence[TaskKey], table: str, several: bool | None = None) -> str:
+    """SQL for the documents of ``all_qrels`` or ``exclusions`` that the file lists.
 
     ``several`` says that the file's queries are of several tasks, so that a query id alone does not name one.
     """
     # Tasks are named outright, so that DuckDB skips the other tasks' million exclusions.
     of_tasks = " OR ".join(f"({task_condition(key)})" for key in tasks)
+    several = len(tasks) > 1 if several is None else several
     own = f"SEMI JOIN (FROM file_queries WHERE file_id = {file_id}) USING (dataset, task, query_id)" if several else ""
     return f"""
-        SELECT {"DISTINCT" if table == "exclusions" else ""} q.dataset, q.task, r.query_id, r.doc_id, r.score,
-               {"q.relevance" if table == "qrels" else "NULL::INTEGER AS relevance"},
-               {"r.rank" if ranked else "NULL::INTEGER"} AS raw_rank
-        FROM {identifier(rows)} r
-        JOIN (SELECT * FROM {table} {own} WHERE {of_tasks}) q ON r.query_id = q.query_id AND r.doc_id = q.doc_id"""
+        SELECT DISTINCT r.*, q.dataset, q.task
+        FROM {rows.sql} r
+        JOIN (SELECT dataset, task, query_id, doc_id FROM {table} {own} WHERE {of_tasks}) q
+             ON r.query_id = q.query_id AND r.doc_id = q.doc_id"""
 
 
-def _count_ranks(cursor: Cursor, rows: str, listed: str, table: str) -> str:
-    """Put the documents of ``listed`` into the temporary table ``table`` with ``raw_rank``: one more than the documents
-    of the query that precede by trec_eval's rule. Returns SQL for the table."""
-    cursor.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {listed}")
+def _placed(cursor: Cursor, rows: FileRows, listed: str, table: str, ties: TieRule) -> str:
+    """SQL for ``(dataset, task, query_id, doc_id, score, raw_rank, above, tied)`` of the documents of ``listed``.
+
+    A converted run has their ranks stored; else they are counted: the documents of the query that precede by the rule.
+    """
+    if rows.converted and ties == "trec":
+        return f"SELECT dataset, task, query_id, doc_id, score, rank AS raw_rank, above, tied FROM ({listed})"
+    order = row_order(ties)
     cursor.execute(f"""
         CREATE OR REPLACE TEMP TABLE {table} AS
-        WITH placed AS (SELECT rowid AS place, query_id, doc_id, {float32_sql("score")} AS score FROM {table}),
-        all_rows AS (SELECT query_id, doc_id, {float32_sql("score")} AS score FROM {identifier(rows)}),
+        SELECT dataset, task, query_id, doc_id, score, {order.key} AS key, {order.breaker} AS breaker FROM ({listed})
+    """)
+    cursor.execute(f"""
+        CREATE OR REPLACE TEMP TABLE {table} AS
+        WITH all_rows AS (SELECT query_id, {order.key} AS key, {order.breaker} AS breaker FROM {rows.sql}),
         ranks AS (
-            SELECT t.place, count(*)::INTEGER AS raw_rank
-            FROM placed t JOIN all_rows r ON r.query_id = t.query_id AND r.score >= t.score
-            WHERE r.score > t.score OR r.doc_id >= t.doc_id
+            SELECT t.rowid AS place,
+                   (count(*) FILTER (r.key > t.key OR r.breaker {order.not_after} t.breaker))::INTEGER AS raw_rank,
+                   (count(*) FILTER (r.key > t.key))::INTEGER AS above,
+                   (count(*) FILTER (r.key = t.key))::INTEGER AS tied
+            FROM {table} t JOIN all_rows r ON r.query_id = t.query_id AND r.key >= t.key
             GROUP BY ALL
         )
-        SELECT t.* EXCLUDE (raw_rank), ranks.raw_rank FROM {table} t JOIN ranks ON ranks.place = t.rowid
+        SELECT t.* EXCLUDE (key, breaker), raw_rank, above, tied FROM {table} t JOIN ranks ON ranks.place = t.rowid
     """)
     return f"FROM {table}"
 

@@ -89,7 +89,7 @@ def score_with_ours(runs: Sequence[str], qrels: str, *, convert: bool) -> tuple[
     from bright_inspect.store.request import OpenRequest
 
     start = clocks()
-    opening = open_session(OpenRequest(tuple(runs), qrels=(Path(qrels),)))
+    opening = open_session(OpenRequest(tuple(runs), qrels=(qrels,)))
     scores = task_scores(opening.session, Measure("nDCG", 10))
     taken = clocks(start)
     if convert:

@@ -87,11 +87,9 @@ def test_the_layer_of_each_result(tmp_path: Path) -> None:
     data = write_bright(tmp_path / "data", {name: [example("0", ["a"])] for name in ("biology", "aops")})
     runs = [write_trec(tmp_path / f"{task}.trec", {"0": {"a": 1.0}}) for task in ("biology", "aops")]
     qrels = write_qrels(tmp_path / "biology.txt", {"0": {"a": 1}})
-    for chosen, layer in ((runs, "mixed"), (runs[:1], "biology.txt"), (runs[1:], "original")):
+    for chosen, layer in ((runs, "mixed"), (runs[:1], "qrels"), (runs[1:], "original")):
         done = command("eval", *chosen, "--data", data, "--qrels", qrels, "--json")
         found = json.loads(done.stdout)
         assert found["layer"] == layer
         layers = {result["task"]: result["layer"] for result in found["results"]}
-        assert layers == {
-            key: value for key, value in (("biology", "biology.txt"), ("aops", "original")) if key in layers
-        }
+        assert layers == {key: value for key, value in (("biology", "qrels"), ("aops", "original")) if key in layers}

@@ -46,7 +46,7 @@ def test_unusual_blanks_belong_to_ids(tmp_path: Path, odd: str, separator: str) 
     qrels.write_bytes(separator.join(["1", "0", odd, "1"]).encode() + b"\n")
     run.write_bytes(f"1 Q0 {odd} 1 1.0 t\n".encode())
     assert read_trec_qrels(qrels).rows == [("1", odd, 1)]
-    opening = open_session(OpenRequest((str(run),), qrels=(qrels,)))
+    opening = open_session(OpenRequest((str(run),), qrels=(str(qrels),)))
     try:
         (scores,) = task_scores(opening.session, Measure("RR", None))
         assert scores.mean == 1.0

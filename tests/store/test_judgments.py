@@ -36,7 +36,7 @@ def fixed(tmp_path: Path) -> Path:
 def test_they_replace_those_of_their_task(tmp_path: Path, data: Path, fixed: Path) -> None:
     run = write_trec(tmp_path / "biology.trec", run_of("bio", 4))
     with opened_runs(run, data=data, qrels=[fixed]) as opening:
-        assert opening.session.layer == "qrels.bright-biology.fixed.txt"
+        assert opening.session.layer == "fixed"
         assert scores_of(opening, "RR")[0].per_query == {"0": 0.0, "1": 0.5}
 
 
@@ -96,12 +96,39 @@ def test_a_task_in_any_spelling(tmp_path: Path) -> None:
         assert scores_of(opening)[0].mean == 1.0
 
 
-def test_two_files_for_one_task_are_an_error(tmp_path: Path, data: Path) -> None:
+def test_two_files_of_one_layer_and_task_are_an_error(tmp_path: Path, data: Path) -> None:
     run = write_trec(tmp_path / "biology.trec", run_of("bio"))
-    qrels = [write_qrels(tmp_path / f"{name}.biology.txt", {"0": {"bio 0": 1}}) for name in ("a", "b")]
+    a, b = (write_qrels(tmp_path / f"biology.{name}.txt", {"0": {"bio 0": 1}}) for name in ("a", "b"))
     with (
-        pytest.raises(UsageError, match="two judgment files for bright/biology"),
-        opened_runs(run, data=data, qrels=qrels),
+        pytest.raises(UsageError, match=r"two judgment files for bright/biology, layer mine: .*biology\.a"),
+        opened_runs(run, data=data, qrels=[f"mine={a}", f"mine={b}"]),
+    ):
+        pass
+
+
+def test_layers_can_be_chosen_and_changed(tmp_path: Path, data: Path, fixed: Path) -> None:
+    run = write_trec(tmp_path / "biology.trec", run_of("bio", 4))
+    folder = tmp_path / "layers"
+    folder.mkdir()
+    fixed.rename(folder / fixed.name)
+    mine = write_qrels(tmp_path / "biology.txt", {"1": {"bio 1": 1, "bio 9": 1}})
+    qrels: list[Path | str] = [folder, f"by me={mine}"]
+    values = {"original": {"0": 0.5, "1": 0.5}, "fixed": {"0": 0.0, "1": 0.5}, "by me": {"1": 0.5}}
+    with opened_runs(run, data=data, qrels=qrels) as opening:
+        session = opening.session
+        assert session.collections.layers == ("original", "fixed", "by me")
+        assert session.layer == "fixed"  # the first given
+        for layer in ("by me", "fixed", "original", "by me"):
+            session.collections.use_layer(session.cursor, layer)
+            found = scores_of(opening, "RR")[0].per_query
+            assert {query_id: found[query_id] for query_id in found if query_id in "01"} == values[layer]
+            assert found == scores_of(opening, "RR", "pytrec_eval")[0].per_query
+    for layer in values:
+        with opened_runs(run, data=data, qrels=qrels, layer=layer) as opening:
+            assert opening.session.layer == layer
+    with (
+        pytest.raises(UsageError, match=r"no layer is called 'fxied'\. At hand: original, fixed, by me\."),
+        opened_runs(run, data=data, qrels=qrels, layer="fxied"),
     ):
         pass
 
@@ -112,10 +139,10 @@ def test_the_layer_is_each_tasks_own(tmp_path: Path, data: Path, fixed: Path) ->
     unscored = write_trec(tmp_path / "other_place" / "pony.trec", {"0": {"x": 1.0}})
     for arguments, qrels, layer, layers in (
         (runs, [], "original", ["original", "original"]),
-        (runs, [fixed], "mixed", [fixed.name, "original"]),
-        (runs, [fixed, other], "mixed", [fixed.name, other.name]),
+        (runs, [fixed], "mixed", ["fixed", "original"]),
+        (runs, [fixed, other], "mixed", ["fixed", "mine"]),
         (runs[1:], [fixed], "original", ["original"]),
-        ([runs[0], unscored], [fixed], fixed.name, [fixed.name, "original"]),
+        ([runs[0], unscored], [fixed], "fixed", ["fixed", "original"]),
         ([unscored], [], "original", ["original"]),
     ):
         with opened_runs(*arguments, data=data, qrels=qrels) as opening:
