@@ -26,7 +26,7 @@ def per_query_sql(measure: Measure, rank: str = "rank") -> str:
         WITH run_tasks AS (SELECT DISTINCT run_id, dataset, task FROM run_queries),
         wanted AS (SELECT r.run_id, q.* FROM run_tasks r JOIN ({JUDGED_QUERIES_SQL}) q USING (dataset, task)),
         placed AS (SELECT *, {rank} AS place FROM judged WHERE {rank} IS NOT NULL),
-        found AS ({_value_sql(measure)})
+        found AS ({value_sql(measure)})
         SELECT run_id, dataset, task, query_id, coalesce(f.value, 0)::DOUBLE AS value,
                a.query_id IS NOT NULL AS answered
         FROM wanted
@@ -35,17 +35,24 @@ def per_query_sql(measure: Measure, rank: str = "rank") -> str:
              USING (run_id, dataset, task, query_id)"""
 
 
-def _value_sql(measure: Measure) -> str:
+def ideal_sql(measure: Measure) -> str:
+    """SQL for ``(dataset, task, query_id, gain)``: the discounted gain of the best order of all judged documents."""
+    within = "true" if measure.cutoff is None else f"position <= {measure.cutoff}"
+    return f"""
+        SELECT dataset, task, query_id, sum(relevance / log2(position + 1)) AS gain
+        FROM (SELECT *, row_number() OVER (PARTITION BY dataset, task, query_id ORDER BY relevance DESC)
+                     AS position FROM qrels WHERE relevance > 0)
+        WHERE {within} GROUP BY ALL"""
+
+
+def value_sql(measure: Measure) -> str:
+    """SQL for ``(run_id, dataset, task, query_id, value)`` from the relation ``placed``, which has the judged documents
+    of each list and the ``place`` of each; queries without a relevant document in it are left out."""
     within = "true" if measure.cutoff is None else f"place <= {measure.cutoff}"
     key = "run_id, dataset, task, query_id"
     if measure.kind == "nDCG":
-        ideal_within = "true" if measure.cutoff is None else f"position <= {measure.cutoff}"
         return f"""
-            WITH ideal AS (
-                SELECT dataset, task, query_id, sum(relevance / log2(position + 1)) AS gain
-                FROM (SELECT *, row_number() OVER (PARTITION BY dataset, task, query_id ORDER BY relevance DESC)
-                             AS position FROM qrels WHERE relevance > 0)
-                WHERE {ideal_within} GROUP BY ALL
+            WITH ideal AS ({ideal_sql(measure)}
             ), gains AS (
                 SELECT {key}, sum(relevance / log2(place + 1)) AS gain
                 FROM placed WHERE relevance > 0 AND {within} GROUP BY ALL
