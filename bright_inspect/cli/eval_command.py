@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from typing import Any, cast
 
 import click
@@ -10,12 +11,25 @@ import click
 from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.ties import TieRange
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.evaluation.defaults import default_measure
-from bright_inspect.evaluation.scores import Engine, TaskScores, macro_mean, task_scores
+from bright_inspect.evaluation.scores import (
+    Engine,
+    ExclusionEffect,
+    TaskScores,
+    exclusion_effects,
+    macro_mean,
+    task_scores,
+)
+from bright_inspect.evaluation.tie_ranges import tied_at_cutoff
 from bright_inspect.presentation.numbers import percent
+from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import Session
+
+_Effects = dict[Measure, dict[tuple[int, TaskKey], ExclusionEffect]]
+_Straddling = dict[int, dict[tuple[int, str, str], int]]
 
 
 @click.command()
@@ -41,17 +55,37 @@ def command(
     with opened(request) as opening:
         session = opening.session
         scores = all_scores(session, wanted, cast(Engine, engine))
-        if as_json:
-            results = [
-                {**_result_json(score, per_query), "layer": session.collections.layer_of(score.task)}
-                for score in scores
-            ]
-            findings = [finding_json(finding) for finding in session.findings]
-            print_json({"layer": session.layer, "ties": "trec", "results": results, "findings": findings})
-        elif as_csv:
-            _print_csv(scores, per_query)
+        effects = {
+            measure: exclusion_effects(session, session.cursor, measure)
+            for measure in dict.fromkeys(score.measure for score in scores)
+        }
+        if as_json or as_csv:
+            straddling = {
+                cutoff: tied_at_cutoff(session, session.cursor, cutoff)
+                for cutoff in dict.fromkeys(score.measure.cutoff for score in scores)
+                if cutoff is not None
+            }
+            results = [_result(session, score, effects, straddling) for score in scores]
+            if as_csv:
+                _print_csv(results, per_query)
+            else:
+                findings = [finding_json(finding) for finding in session.findings]
+                if not per_query:
+                    results = [
+                        {name: value for name, value in result.items() if not name.startswith("per_query")}
+                        for result in results
+                    ]
+                print_json(
+                    {
+                        "layer": session.layer,
+                        "ties": session.ties,
+                        "results": results,
+                        "means_over_tasks": _means_over_tasks(results),
+                        "findings": findings,
+                    }
+                )
         else:
-            _print_table(session, scores, per_query)
+            _print_table(session, scores, effects, per_query)
         sys.stdout.flush()
         return report_findings(session.findings if not as_json else [], strict) or int(
             strict and bool(session.findings)
@@ -84,8 +118,18 @@ def _path_of(score: TaskScores) -> str:
     return next(str(file.path) for file in score.run.files if score.task in file.tasks)
 
 
-def _result_json(score: TaskScores, per_query: bool) -> dict[str, Any]:
-    result: dict[str, Any] = {
+_HEADER = (
+    "run", "system", "variant", "path", "dataset", "task", "measure", "mean", "mean_answered", "queries", "answered",
+    "best", "worst", "expected", "tie_sensitive", "tied_at_cutoff", "excluded", "mean_without_exclusion", "layer",
+)  # fmt: skip
+
+
+def _result(session: Session, score: TaskScores, effects: _Effects, straddling: _Straddling) -> dict[str, Any]:
+    key = (score.run.run_id, score.task)
+    effect = effects[score.measure].get(key)
+    cutoff = score.measure.cutoff
+    has_ties = score.measure.kind != "Judged"
+    return {
         "run": score.run.label,
         "system": score.run.name.system,
         "variant": score.run.name.variant,
@@ -97,33 +141,52 @@ def _result_json(score: TaskScores, per_query: bool) -> dict[str, Any]:
         "mean_answered": score.mean_answered,
         "queries": len(score.per_query),
         "answered": len(score.answered),
+        "best": score.best if has_ties else None,
+        "worst": score.worst if has_ties else None,
+        "expected": score.expected if has_ties else None,
+        "tie_sensitive": score.tie_sensitive if has_ties else None,
+        "tied_at_cutoff": None if cutoff is None else straddling[cutoff].get((score.run.run_id, *score.task), 0),
+        "excluded": effect.documents if effect else 0,
+        "mean_without_exclusion": effect.mean_without if effect else score.mean,
+        "layer": session.collections.layer_of(score.task),
+        "per_query": score.per_query,
+        "per_query_ties": {query_id: asdict(ties) for query_id, ties in score.ties.items() if ties.tie_sensitive},
     }
-    if per_query:
-        result["per_query"] = score.per_query
-    return result
 
 
-def _print_csv(scores: list[TaskScores], per_query: bool) -> None:
-    results = [_result_json(score, per_query) for score in scores]
-    if per_query:
-        header = ["run", "system", "variant", "path", "dataset", "task", "measure", "query_id", "value"]
-        print_csv(
-            header,
-            (
-                [*(result[name] for name in header[:7]), query_id, value]
-                for result in results
-                for query_id, value in result["per_query"].items()
-            ),
-        )
-    else:
-        header = [
-            "run", "system", "variant", "path", "dataset", "task", "measure", "mean", "mean_answered", "queries",
-            "answered",
-        ]  # fmt: skip
-        print_csv(header, ([result[name] for name in header] for result in results))
+def _means_over_tasks(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each run, dataset and measure of several tasks: means of their means, and sums of their counts."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for result in results:
+        groups.setdefault(tuple(result[name] for name in ("run", "dataset", "measure")), []).append(result)
+    means = []
+    for (run, dataset, measure), group in groups.items():
+        row: dict[str, Any] = {"run": run, "dataset": dataset, "measure": measure, "tasks": len(group)}
+        for name in ("mean", "best", "worst", "expected", "mean_without_exclusion"):
+            values = [result[name] for result in group]
+            row[name] = None if None in values else sum(values) / len(values)
+        for name in ("queries", "answered", "tie_sensitive", "tied_at_cutoff", "excluded"):
+            values = [result[name] for result in group]
+            row[name] = None if None in values else sum(values)
+        means.append(row)
+    return [row for row in means if row["tasks"] > 1]
 
 
-def _print_table(session: Session, scores: list[TaskScores], per_query: bool) -> None:
+def _print_csv(results: list[dict[str, Any]], per_query: bool) -> None:
+    if not per_query:
+        print_csv(_HEADER, ([result[name] for name in _HEADER] for result in results))
+        return
+    ranges = ("best", "worst", "expected")
+    rows = []
+    for result in results:
+        for query_id, value in result["per_query"].items():
+            own = dict.fromkeys(ranges, value if result["best"] is not None else None)
+            ties = result["per_query_ties"].get(query_id, own)
+            rows.append([*(result[name] for name in _HEADER[:7]), query_id, value, *(ties[name] for name in ranges)])
+    print_csv([*_HEADER[:7], "query_id", "value", *ranges], rows)
+
+
+def _print_table(session: Session, scores: list[TaskScores], effects: _Effects, per_query: bool) -> None:
     rows = []
     for run in session.runs:
         of_run = [score for score in scores if score.run is run]
@@ -131,14 +194,37 @@ def _print_table(session: Session, scores: list[TaskScores], per_query: bool) ->
             answered = len(score.answered)
             n = f"{answered} of {len(score.per_query)}"
             mean_answered = percent(score.mean_answered) if answered < len(score.per_query) else ""
-            rows.append([run.label, *score.task, str(score.measure), percent(score.mean), n, mean_answered])
+            effect = effects[score.measure].get((run.run_id, score.task))
+            removed = f"{effect.documents:,} ({percent(effect.mean_without)})" if effect else ""
+            names = [run.label, *score.task, str(score.measure), percent(score.mean)]
+            rows.append([*names, _tie_cell([score]), n, mean_answered, removed])
             if per_query:
-                rows += [["", "", query_id, "", percent(value), "", ""] for query_id, value in score.per_query.items()]
+                rows += [
+                    ["", "", query_id, "", percent(value), _range_text(score.ties.get(query_id)), "", "", ""]
+                    for query_id, value in score.per_query.items()
+                ]
         for dataset, measure in dict.fromkeys((score.task[0], score.measure) for score in of_run):
             same = [score for score in of_run if score.task[0] == dataset and score.measure == measure]
             if len(same) > 1:
-                rows.append(
-                    [run.label, dataset, f"mean of {len(same)} tasks", str(measure), percent(macro_mean(same)), "", ""]
-                )
-    header = ["run", "dataset", "task", "measure", "mean", "answered", "of those"]
-    print_table(header, rows, right=("mean", "answered", "of those"))
+                names = [run.label, dataset, f"mean of {len(same)} tasks", str(measure), percent(macro_mean(same))]
+                rows.append([*names, _tie_cell(same), "", "", ""])
+    header = ["run", "dataset", "task", "measure", "mean", "≈ worst–best", "answered", "of those", "excluded (if kept)"]
+    # Columns that say nothing here stay away.
+    kept = [column for column in range(len(header)) if column not in (5, 7, 8) or any(row[column] for row in rows)]
+    print_table(
+        [header[column] for column in kept],
+        ([row[column] for column in kept] for row in rows),
+        right=("mean", "≈ worst–best", "answered", "of those", "excluded (if kept)"),
+    )
+
+
+def _tie_cell(scores: list[TaskScores]) -> str:
+    """The range that tie order leaves the mean of some tasks' means in; empty where it changes nothing."""
+    if not any(score.tie_sensitive for score in scores):
+        return ""
+    worst, best = (sum(values) / len(scores) for values in zip(*((s.worst, s.best) for s in scores), strict=True))
+    return f"{percent(worst)}–{percent(best)}"
+
+
+def _range_text(ties: TieRange | None) -> str:
+    return f"{percent(ties.worst)}–{percent(ties.best)}" if ties is not None and ties.tie_sensitive else ""

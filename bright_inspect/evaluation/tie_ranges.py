@@ -2,25 +2,17 @@
 
 Documents of equal score stand in a group of ``tied`` documents below ``above`` others. The best order has the group's
 most relevant first, the worst has them last; every measure here is monotone in that. The expected value is over all
-orders of each group alike, in closed form:
-
-* nDCG, P and R are sums over documents, so a document counts the mean of its discount over the group's ranks;
-* AP (``m`` relevant of ``n`` tied, ``c`` relevant above): sum over the group's ranks r of
-  m/n · (c + 1 + (r − above − 1)(m − 1)/(n − 1)) / r, since each of the other relevant stands before r with equal chance;
-* RR looks at the first group with a relevant document: the first of its m stands at place x of n with chance
-  C(n − x, m − 1) / C(n, m).
+orders of each group alike; ``domain.ties`` has the closed forms and their source.
 
 Judged@k has no range here: which unjudged documents are tied makes no difference to anybody's ranking.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey
-from bright_inspect.domain.tally import TIE_TOLERANCE
+from bright_inspect.domain.ties import TieRange
 from bright_inspect.evaluation.measures_sql import JUDGED_QUERIES_SQL, ideal_sql, value_sql
 from bright_inspect.store.ordering import row_order
 from bright_inspect.store.session import Session
@@ -28,21 +20,7 @@ from bright_inspect.store.session import Session
 _KEY = "run_id, dataset, task, query_id"
 
 
-@dataclass(frozen=True, slots=True)
-class TieRange:
-    """The least, greatest and expected value (fractions) of a query over all orders of its tied documents."""
-
-    best: float
-    worst: float
-    expected: float
-
-    @property
-    def sensitive(self) -> bool:
-        """Whether tie order alone moves the value."""
-        return self.best - self.worst > TIE_TOLERANCE
-
-
-def tie_ranges(session: Session, cursor: Cursor, measure: Measure) -> dict[tuple[int, QueryKey], TieRange]:
+def tie_ranges(cursor: Cursor, measure: Measure) -> dict[tuple[int, QueryKey], TieRange]:
     """By run and query, the range of each query that lists a relevant document in a tie. All other queries' values do
     not depend on tie order. Empty for Judged@k."""
     if measure.kind == "Judged":

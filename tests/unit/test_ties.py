@@ -14,7 +14,25 @@ from bright_inspect.domain.ties import JudgedPlace, TieRange, tie_range
 
 MEASURES = [
     parse_measure(text)
-    for text in "nDCG nDCG@1 nDCG@3 nDCG@10 AP AP@2 AP@5 R@1 R@4 P@1 P@3 P@10 RR RR@1 RR@3 Judged@2 Judged@10".split()
+    for text in [
+        "nDCG",
+        "nDCG@1",
+        "nDCG@3",
+        "nDCG@10",
+        "AP",
+        "AP@2",
+        "AP@5",
+        "R@1",
+        "R@4",
+        "P@1",
+        "P@3",
+        "P@10",
+        "RR",
+        "RR@1",
+        "RR@3",
+        "Judged@2",
+        "Judged@10",
+    ]
 ]
 # One group of equal scores: the relevance of each document, None = unjudged.
 Group = list[int | None]
