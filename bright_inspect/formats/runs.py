@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
@@ -18,12 +17,20 @@ _EXPECTED = "Expected a TREC run (query_id Q0 doc_id rank score tag) or BRIGHT's
 
 @dataclass(frozen=True, slots=True)
 class ReadRun:
-    """What came with the rows: the SHA-256 of the file, its format, the TREC tag, and the findings."""
+    """One run read from a file. Most files hold one; MTEB's older prediction files one for each subset and split."""
 
+    table: str
     digest: str
-    format: Literal["trec", "json"]
+    format: str
     tag: str | None
-    findings: tuple[Finding, ...]
+    task: str | None = None
+    long: bool | None = None
+    reasons: bool = False
+    findings: tuple[Finding, ...] = ()
+
+
+def read_runs(cursor: Cursor, path: Path, table: str, wanted_format: str | None = None) -> tuple[ReadRun, ...]:
+    return (read_run(cursor, path, table),)
 
 
 def read_run(cursor: Cursor, path: Path, table: str) -> ReadRun:
@@ -41,7 +48,7 @@ def read_run(cursor: Cursor, path: Path, table: str) -> ReadRun:
         _refuse_other_formats(path, sniffed)
         digest, findings = read_trec_run(cursor, path, table)
     findings = [*findings, *_settle_duplicates(cursor, path, table, sniffed)]
-    return ReadRun(digest, "json" if sniffed.kind == "json" else "trec", sniffed.tag, tuple(findings))
+    return ReadRun(table, digest, "json" if sniffed.kind == "json" else "trec", sniffed.tag, findings=tuple(findings))
 
 
 def _refuse_other_formats(path: Path, sniffed: Sniffed) -> None:

@@ -11,7 +11,7 @@ from bright_inspect.store.collections import TaskKey
 
 @dataclass(frozen=True, slots=True)
 class LayerCounts:
-    """One layer of one task: judged queries, (query, document) pairs with a relevance above 0 (golds), and all pairs."""
+    """One layer of one task: judged queries, pairs with a relevance above 0 (golds), and all judged pairs."""
 
     task: TaskKey
     layer: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bright_inspect.datasets.places import find_sources
@@ -25,10 +25,9 @@ from bright_inspect.domain.columns import NamedFile, name_runs, need_full_labels
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, PathDescription, RunName, describe_path
 from bright_inspect.errors import BrightInspectError, UnreadableInput, UsageError
-from bright_inspect.formats.runs import ReadRun, read_run
+from bright_inspect.formats.runs import ReadRun, read_runs
 from bright_inspect.store.collections import Collections, custom_task
 from bright_inspect.store.inputs import RunInput
-from bright_inspect.store.ordering import FileRows
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
 from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
@@ -42,17 +41,27 @@ _MOST_FRESH_ROWS = 1_000_000
 
 
 @dataclass(slots=True)
-class _OpenFile:
-    """A file on its way into the session."""
+class _OpenPart:
+    """One run of an input file on its way into the session. ``rows`` is the view that everybody reads; ``columns`` is
+    what it makes of the table or Parquet file behind it."""
 
     file_id: int
     input: RunInput
-    state: FileState
     rows: str
+    columns: str
     read: ReadRun
     resolution: Resolution
     findings: list[Finding]
     scored: bool
+
+
+@dataclass(slots=True)
+class _OpenFile:
+    """An input file and its runs. ``fresh`` says that they are as they were read, neither ranked nor in the cache."""
+
+    input: RunInput
+    state: FileState
+    parts: list[_OpenPart]
     fresh: bool
 
 
@@ -64,6 +73,7 @@ class Opening:
     session: Session
     _files: list[_OpenFile] = field(default_factory=list)
     _cache: RunCache | None = None
+    _format: str | None = None
 
     def convert(self) -> None:
         """Write freshly read runs to the cache. A cache that cannot be written is a finding, and no more.
@@ -74,7 +84,7 @@ class Opening:
         assert self._cache is not None
         for file in self._files:
             if file.fresh:
-                self.session.findings += _convert(self.session.cursor, self._cache, file)
+                self.session.findings += _convert(self.session.cursor, self._cache, file, self._format)
 
 
 def open_session(
@@ -125,25 +135,27 @@ def _open_files(
 ) -> Opening:
     cache = RunCache(cache_folder())
     files: list[_OpenFile] = []
+    parts: list[_OpenPart] = []
     fresh_rows = 0
     for number, run_input in enumerate(inputs):
         progress(Progress(number, len(inputs), f"reading {run_input.path}"))
         cancel.check()
-        file = _open_file(cursor, cache, number, run_input, request, collections)
+        file = _open_file(cursor, cache, len(parts), run_input, request, collections)
         files.append(file)
+        parts += file.parts
         if file.fresh:
-            fresh_rows += _row_count(cursor, file.rows)
+            fresh_rows += sum(_row_count(cursor, part.rows) for part in file.parts)
             if fresh_rows > _MOST_FRESH_ROWS and number + 1 < len(inputs):
                 for earlier in files:
                     if earlier.fresh:
-                        earlier.findings += _convert(cursor, cache, earlier)
+                        earlier.parts[0].findings += _convert(cursor, cache, earlier, request.format)
                 fresh_rows = 0
     progress(Progress(len(inputs), len(inputs), "scoring"))
-    standing = standing_findings(cursor, {file.file_id: file.input.path for file in files if file.scored})
-    for file in files:
-        file.findings += standing.get(file.file_id, [])
-    names = name_runs([_named_file(file) for file in files])
-    runs = _group(files, names)
+    standing = standing_findings(cursor, {part.file_id: part.input.path for part in parts if part.scored})
+    for part in parts:
+        part.findings += standing.get(part.file_id, [])
+    names = name_runs([_named_file(part) for part in parts])
+    runs = _group(parts, names)
     cursor.executemany(
         "INSERT INTO files VALUES (?, ?)", [(file.file_id, run.run_id) for run in runs for file in run.files]
     )
@@ -153,30 +165,64 @@ def _open_files(
         collections,
         runs,
         _baseline(runs, request.baseline),
-        findings=[*collections.findings, *(finding for file in files for finding in file.findings)],
+        findings=[*collections.findings, *(finding for part in parts for finding in part.findings)],
+        ties=request.ties,
     )
-    session.ties = request.ties
     if request.layer is not None and request.layer not in collections.layers:
         collections.use_layer(cursor, request.layer)
     session.unscored = tuple(key for key in session.tasks if not collections.has_judgments(key))
-    return Opening(session, files, cache)
+    return Opening(session, files, cache, request.format)
 
 
 def _open_file(
-    cursor: Cursor, cache: RunCache, number: int, run_input: RunInput, request: OpenRequest, collections: Collections
+    cursor: Cursor, cache: RunCache, file_id: int, run_input: RunInput, request: OpenRequest, collections: Collections
 ) -> _OpenFile:
-    path, rows = run_input.path, f"rows_{number}"
+    path = run_input.path
     state = file_state(path)
-    cached = cache.find(path)
-    if cached is not None and not _view(cursor, rows, cached.parquet):
-        cached = None
+    cached = cache.find(path, request.format)
+    reads: tuple[ReadRun, ...] = ()
+    if cached is not None:
+        reads = tuple(run.read for run in cached)
+        try:
+            for number, run in enumerate(cached, file_id):
+                _view(cursor, f"rows_{number}", "*", f"read_parquet({path_literal(run.parquet)})")
+                if run.reasons is not None:
+                    _view(cursor, f"reasons_{number}", "*", f"read_parquet({path_literal(run.reasons)})")
+        except QueryInterrupted:
+            raise
+        except DatabaseError:
+            cached = None  # another program has removed it meanwhile
     if cached is None:
-        read = read_run(cursor, path, rows)
+        reads = read_runs(cursor, path, f"read_{file_id}", request.format)
         if file_state(path) != state:
             raise UnreadableInput(f"{path}: changed while it was being read.", "Try again when it is written.")
-    else:
-        read = cached.read
+        for number, read in enumerate(reads, file_id):
+            # Readers keep the file's order.
+            _view(cursor, f"rows_{number}", "*, rowid AS position", identifier(read.table))
+            if read.reasons:
+                _view(cursor, f"reasons_{number}", "*", identifier(f"{read.table}_reasons"))
+    parts = [
+        _open_part(cursor, number, run_input, read, request, collections, ranked=cached is not None)
+        for number, read in enumerate(reads, file_id)
+    ]
+    return _OpenFile(run_input, state, parts, fresh=cached is None)
+
+
+def _open_part(
+    cursor: Cursor,
+    number: int,
+    run_input: RunInput,
+    read: ReadRun,
+    request: OpenRequest,
+    collections: Collections,
+    *,
+    ranked: bool,
+) -> _OpenPart:
+    path, rows = run_input.path, f"rows_{number}"
     described = _describe_whole(path, collections.task_names())
+    if read.task is not None or read.long is not None:
+        # What the file says of itself goes before what its path says.
+        described = replace(described, task=read.task or described.task, long=read.long)
     resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
     if not resolution.tasks:
         resolution = Resolution((custom_task(path, request.dataset),), resolution.findings)
@@ -188,19 +234,12 @@ def _open_file(
     if scored:
         if not resolution.sure:
             _require_shared_queries(cursor, number, rows, path, resolution)
-        place_documents(cursor, FileRows(rows, cached is not None), number, resolution.tasks, collections, request.ties)
-    return _OpenFile(number, run_input, state, rows, read, resolution, findings, scored, fresh=cached is None)
+        place_documents(cursor, rows, number, resolution.tasks, collections, request.ties, ranked=ranked)
+    return _OpenPart(number, run_input, rows, "*", read, resolution, findings, scored)
 
 
-def _view(cursor: Cursor, rows: str, parquet: Path) -> bool:
-    """Let ``rows`` be what a converted run holds; False if another program has removed it meanwhile."""
-    try:
-        cursor.execute(f"CREATE VIEW {identifier(rows)} AS FROM read_parquet({path_literal(parquet)})")
-    except QueryInterrupted:
-        raise
-    except DatabaseError:
-        return False
-    return True
+def _view(cursor: Cursor, name: str, columns: str, source: str) -> None:
+    cursor.execute(f"CREATE OR REPLACE VIEW {identifier(name)} AS SELECT {columns} FROM {source}")
 
 
 def _describe_whole(path: Path, tasks: Iterable[str]) -> PathDescription:
@@ -230,29 +269,37 @@ def _require_shared_queries(cursor: Cursor, file_id: int, rows: str, path: Path,
     )
 
 
-def _convert(cursor: Cursor, cache: RunCache, file: _OpenFile) -> list[Finding]:
-    """Write a fresh run to the cache and read it from there; returns the finding if that failed.
+def _convert(cursor: Cursor, cache: RunCache, file: _OpenFile, wanted_format: str | None) -> list[Finding]:
+    """Write a file's fresh runs to the cache and read them from there; returns the finding if that failed.
 
     Either way the rows have ranks and are sorted afterwards.
 
     Raises:
-        BrightInspectError: there is not the memory to sort the run.
+        BrightInspectError: there is not the memory to sort a run.
     """
-    try:
-        rank_rows(cursor, file.rows)
-    except QueryInterrupted:
-        raise
-    except DatabaseError as error:
-        raise BrightInspectError(
-            f"{file.input.path}: its rows could not be sorted ({reason_of(error)}).",
-            "Open fewer runs at once, or free memory and disk.",
-        ) from None
+    for part in file.parts:
+        table = part.read.table
+        try:
+            rank_rows(cursor, table)
+            _view(cursor, part.rows, part.columns, identifier(table))
+        except QueryInterrupted:
+            raise
+        except DatabaseError as error:
+            raise BrightInspectError(
+                f"{file.input.path}: its rows could not be sorted ({reason_of(error)}).",
+                "Open fewer runs at once, or free memory and disk.",
+            ) from None
     file.fresh = False
     try:
-        cached = cache.write(cursor, file.rows, file.input.path, file.read, file.state)
+        cached = cache.write(cursor, file.input.path, [part.read for part in file.parts], file.state, wanted_format)
         with transaction(cursor):
-            cursor.execute(f"DROP TABLE {identifier(file.rows)}")
-            cursor.execute(f"CREATE VIEW {identifier(file.rows)} AS FROM read_parquet({path_literal(cached.parquet)})")
+            for part, run in zip(file.parts, cached, strict=True):
+                _view(cursor, part.rows, part.columns, f"read_parquet({path_literal(run.parquet)})")
+                cursor.execute(f"DROP TABLE {identifier(part.read.table)}")
+                if run.reasons is not None:
+                    source = f"read_parquet({path_literal(run.reasons)})"
+                    _view(cursor, f"reasons_{part.file_id}", "*", source)
+                    cursor.execute(f"DROP TABLE {identifier(f'{part.read.table}_reasons')}")
     except QueryInterrupted:
         raise
     except (OSError, DatabaseError) as error:
@@ -266,7 +313,7 @@ def _row_count(cursor: Cursor, rows: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _named_file(file: _OpenFile) -> NamedFile:
+def _named_file(file: _OpenPart) -> NamedFile:
     tasks = frozenset(file.resolution.tasks)
     slugs = list(dict.fromkeys([*BRIGHT_TASKS, *(task for _, task in tasks)]))
     return NamedFile(
@@ -278,10 +325,11 @@ def _named_file(file: _OpenFile) -> NamedFile:
     )
 
 
-def _group(files: list[_OpenFile], names: list[RunName]) -> tuple[Run, ...]:
+def _group(files: list[_OpenPart], names: list[RunName]) -> tuple[Run, ...]:
     groups: dict[RunName, list[RunFile]] = {}
     for file, name in zip(files, names, strict=True):
-        run_file = RunFile(file.file_id, file.input.path, file.rows, file.resolution.tasks)
+        reasons = f"reasons_{file.file_id}" if file.read.reasons else None
+        run_file = RunFile(file.file_id, file.input.path, file.rows, file.resolution.tasks, file.read.format, reasons)
         groups.setdefault(name, []).append(run_file)
     in_full = need_full_labels(groups)
     return tuple(

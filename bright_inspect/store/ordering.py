@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bright_inspect.db import identifier
 from bright_inspect.domain.ordering import TieRule
 
 
@@ -48,19 +47,3 @@ _ORDERS: dict[TieRule, RowOrder] = {
 def row_order(ties: TieRule) -> RowOrder:
     """The order by which tied documents are ranked under a rule."""
     return _ORDERS[ties]
-
-
-@dataclass(frozen=True, slots=True)
-class FileRows:
-    """A file's rows: the table or view ``name``. Once ``converted`` it has ``position``, ``rank``, ``above`` and
-    ``tied`` as ``run_cache.ranked_sql`` makes them; a table as it was read keeps the file's order."""
-
-    name: str
-    converted: bool
-
-    @property
-    def sql(self) -> str:
-        """The rows with ``position``, their place in the file."""
-        return (
-            identifier(self.name) if self.converted else f"(SELECT *, rowid AS position FROM {identifier(self.name)})"
-        )

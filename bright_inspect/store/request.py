@@ -26,6 +26,7 @@ class OpenRequest:
     baseline: str | None = None
     layer: str | None = None
     ties: TieRule = "trec"
+    format: str | None = None
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

@@ -1,8 +1,9 @@
 """Runs converted once: one Parquet file per content, sorted by query and rank, in the user's cache folder.
 
-The folder can be deleted at any time. A converted run is found by the size and SHA-256 of the original; path, size,
-modification time and inode only save computing that digest again. The Parquet file's own SHA-256 is checked before
-use, because DuckDB reads a damaged file without complaint.
+The folder can be deleted at any time. A converted run is found by the size and SHA-256 of the original and the format
+that was asked for; path, size, modification time and inode only save computing that digest again. A file that holds
+several runs has a Parquet file for each, and one more for each run's reasons. The Parquet files' own SHA-256 are
+checked before use, because DuckDB reads a damaged file without complaint.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +24,7 @@ import platformdirs
 from bright_inspect.db import Cursor, identifier, text_literal, transaction
 from bright_inspect.domain.findings import Finding
 from bright_inspect.formats.runs import ReadRun
-from bright_inspect.store.ordering import FileRows, row_order
+from bright_inspect.store.ordering import row_order
 
 CACHE_VARIABLE = "BRIGHT_INSPECT_CACHE"
 #: Raised when a reader or the layout changes, so that older conversions are not used.
@@ -31,6 +33,7 @@ LAYOUT = 3
 MOST_BYTES = 4_000_000_000
 # A file changed in the last two seconds may change again within the clock's resolution: its digest is not trusted.
 _SETTLED_SECONDS = 2.0
+_REASONS = ".reasons.parquet"
 _ROWS_RANKED_AT_ONCE = 300_000
 
 FileState = tuple[int, int, int]
@@ -39,10 +42,11 @@ FileState = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class CachedRun:
-    """A converted run: its Parquet file ``(query_id, doc_id, score, given_rank, position, rank,
-    above, tied)`` and how the original read."""
+    """A converted run: its Parquet file ``(query_id, doc_id, score, given_rank, position, rank, above, tied)``, that of
+    its reasons ``(query_id, doc_id, thought, response)`` if it has any, and how the original read."""
 
     parquet: Path
+    reasons: Path | None
     read: ReadRun
 
 
@@ -69,77 +73,107 @@ class RunCache:
     def __init__(self, folder: Path) -> None:
         self._runs = folder / f"runs-{LAYOUT}"
 
-    def find(self, path: Path) -> CachedRun | None:
-        """The converted run of this file's present content, if there is one and it is whole."""
+    def find(self, path: Path, wanted_format: str | None = None) -> tuple[CachedRun, ...] | None:
+        """The converted runs of this file's present content, read as ``wanted_format``, if they are there and whole."""
         try:
             state = file_state(path)
             digest = self._known_digest(path, state) or self._computed_digest(path, state)
         except OSError:
             return None
-        return None if digest is None else self._load(_entry(digest, state[0]), path)
+        if digest is None:
+            return None
+        entry = _entry(digest, state[0], wanted_format)
+        first = self._load(entry, 0, path)
+        if first is None:
+            return None
+        runs = [first[0], *(part[0] for number in range(1, first[1]) if (part := self._load(entry, number, path)))]
+        return tuple(runs) if len(runs) == first[1] else None
 
-    def write(self, cursor: Cursor, rows: str, path: Path, read: ReadRun, state: FileState) -> CachedRun:
-        """Convert the table ``rows``, which ``rank_rows`` has sorted, and remember where it came from; ``state`` is the
-        file's when it was read.
+    def write(
+        self, cursor: Cursor, path: Path, reads: Sequence[ReadRun], state: FileState, wanted_format: str | None = None
+    ) -> tuple[CachedRun, ...]:
+        """Convert the tables of a file's runs, which ``rank_rows`` has sorted, and remember where they came from;
+        ``state`` is the file's when it was read.
 
         Raises:
             OSError: the folder cannot be written (full disk, permissions).
             DatabaseError: DuckDB could not write the file.
         """
         self._runs.mkdir(parents=True, exist_ok=True)
-        entry = _entry(read.digest, state[0])
-        target = self._parquet(entry)
+        entry = _entry(reads[0].digest, state[0], wanted_format)
+        written = []
+        # The first part says how many there are, so it comes last.
+        for number in reversed(range(len(reads))):
+            read = reads[number]
+            target, reasons = self._parquet(entry, number), self._reasons(entry, number) if read.reasons else None
+            manifest = {"sha256": self._copy(cursor, read.table, target), "parts": len(reads), **asdict(read)}
+            if reasons is not None:
+                manifest["reasons_sha256"] = self._copy(cursor, f"{read.table}_reasons", reasons)
+            _write_json(self._manifest(entry, number), manifest)
+            written.append(CachedRun(target, reasons, read))
+        self._remember_digest(path, reads[0].digest, state)
+        self._make_room({run.parquet for run in written})
+        return tuple(reversed(written))
+
+    def _copy(self, cursor: Cursor, table: str, target: Path) -> str:
+        """Write a table to a Parquet file; its SHA-256."""
         # A name of our own, then a rename: another window sees the old file or the whole new one.
         handle, temporary = tempfile.mkstemp(dir=self._runs, suffix=".parquet.tmp")
         os.close(handle)
         try:
             cursor.execute(f"""
-                COPY {identifier(rows)} TO {text_literal(temporary)}
+                COPY {identifier(table)} TO {text_literal(temporary)}
                 (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE 20480)
             """)
-            manifest = {"sha256": _sha256(Path(temporary)), **asdict(read)}
+            digest = _sha256(Path(temporary))
             os.replace(temporary, target)
+            return digest
         finally:
             Path(temporary).unlink(missing_ok=True)
-        _write_json(self._manifest(entry), manifest)
-        self._remember_digest(path, read.digest, state)
-        self._make_room(target)
-        return CachedRun(target, read)
 
-    def _load(self, entry: str, path: Path) -> CachedRun | None:
-        parquet = self._parquet(entry)
+    def _load(self, entry: str, part: int, path: Path) -> tuple[CachedRun, int] | None:
+        """One of a file's converted runs, and how many there are."""
+        parquet, reasons = self._parquet(entry, part), self._reasons(entry, part)
         try:
-            manifest = json.loads(self._manifest(entry).read_bytes())
+            manifest = json.loads(self._manifest(entry, part).read_bytes())
+            parts = int(manifest.pop("parts"))
             if manifest.pop("sha256") != _sha256(parquet):
                 return None
+            has_reasons = bool(manifest["reasons"])
+            if has_reasons and manifest.pop("reasons_sha256") != _sha256(reasons):
+                return None
             findings = tuple(Finding(**{**finding, "file": str(path)}) for finding in manifest.pop("findings"))
-            cached = CachedRun(parquet, ReadRun(**manifest, findings=findings))
+            read = ReadRun(**manifest, findings=findings)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             # Absent or damaged, which is the same to the caller: the original is read again and replaces it.
             return None
         with suppress(OSError):
             os.utime(parquet)  # the time of the last use, for _make_room
-        return cached
+        return CachedRun(parquet, reasons if has_reasons else None, read), parts
 
-    def _make_room(self, newest: Path) -> None:
+    def _make_room(self, newest: set[Path]) -> None:
         """Remove what other versions of the program left, and the runs not used for longest beyond ``MOST_BYTES``."""
         for other in self._runs.parent.glob("runs-*"):
             if other != self._runs:
                 shutil.rmtree(other, ignore_errors=True)
         with suppress(OSError):  # another program may be doing the same
-            used = sorted(((file.stat().st_mtime, file) for file in self._runs.glob("*.parquet")), reverse=True)
+            runs = (file for file in self._runs.glob("*.parquet") if not file.name.endswith(_REASONS))
             total = 0
-            for _, file in used:
-                total += file.stat().st_size
-                if total > MOST_BYTES and file != newest:
-                    file.with_suffix(".json").unlink(missing_ok=True)
-                    file.unlink(missing_ok=True)
+            for _, file in sorted(((file.stat().st_mtime, file) for file in runs), reverse=True):
+                reasons = file.with_name(file.stem + _REASONS)
+                total += sum(each.stat().st_size for each in (file, reasons) if each.exists())
+                if total > MOST_BYTES and file not in newest:
+                    for each in (file.with_suffix(".json"), file, reasons):
+                        each.unlink(missing_ok=True)
 
-    def _parquet(self, entry: str) -> Path:
-        return self._runs / f"{entry}.parquet"
+    def _parquet(self, entry: str, part: int) -> Path:
+        return self._runs / f"{entry}-{part}.parquet"
 
-    def _manifest(self, entry: str) -> Path:
-        return self._runs / f"{entry}.json"
+    def _reasons(self, entry: str, part: int) -> Path:
+        return self._runs / f"{entry}-{part}{_REASONS}"
+
+    def _manifest(self, entry: str, part: int) -> Path:
+        return self._runs / f"{entry}-{part}.json"
 
     def _memo(self, path: Path) -> Path:
         name = hashlib.sha256(os.fsencode(path.absolute())).hexdigest()
@@ -154,7 +188,7 @@ class RunCache:
 
     def _computed_digest(self, path: Path, state: FileState) -> str | None:
         """The digest of a file that may be here under another name or an older date: only then is it worth its time."""
-        if not any(self._runs.glob(_entry("*", state[0]) + ".json")):
+        if not any(self._runs.glob(f"*-{state[0]}-*.json")):
             return None
         digest = _sha256(path)
         if file_state(path) != state:
@@ -176,9 +210,9 @@ class RunCache:
         _write_json(memo, {"digest": digest, "state": state})
 
 
-def _entry(digest: str, size: int) -> str:
-    """The name of a converted run: of which content, and of how many bytes."""
-    return f"{digest}-{size}"
+def _entry(digest: str, size: int, wanted_format: str | None) -> str:
+    """The name of a file's converted runs: of which content and how many bytes, and what they were read as."""
+    return f"{digest}-{size}-{wanted_format or 'any'}"
 
 
 def rank_rows(cursor: Cursor, table: str) -> None:
@@ -197,7 +231,7 @@ def rank_rows(cursor: Cursor, table: str) -> None:
               FROM {rows} GROUP BY query_id)
         GROUP BY part ORDER BY part
     """).fetchall()
-    placed = FileRows(table, converted=False).sql
+    placed = f"(SELECT *, rowid AS position FROM {rows})"  # readers keep the file's order
     cursor.execute(f"CREATE OR REPLACE TABLE {ranked} AS FROM ({ranked_sql(placed)}) LIMIT 0")
     some_queries = f"(FROM {placed} WHERE query_id BETWEEN ? AND ?)"
     for first, last in ranges:

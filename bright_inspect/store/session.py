@@ -14,12 +14,16 @@ from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKe
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """One input file; its rows are the table or view ``rows`` of the session's database."""
+    """One run of an input file. ``rows`` is the view of the session's database that has its rows, with ``position``,
+    their place in the file; once converted also ``rank``. ``reasons`` is that of the texts in which the run explains
+    itself ``(query_id, doc_id, thought, response)``, if it has any."""
 
     file_id: int
     path: Path
     rows: str
     tasks: tuple[TaskKey, ...]
+    format: str = "trec"
+    reasons: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

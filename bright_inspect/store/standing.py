@@ -9,29 +9,37 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bright_inspect.db import Cursor
+from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.store.collections import Collections, TaskKey, task_condition
-from bright_inspect.store.ordering import FileRows, row_order
+from bright_inspect.store.ordering import row_order
 
 
 def place_documents(
-    cursor: Cursor, rows: FileRows, file_id: int, tasks: Sequence[TaskKey], collections: Collections, ties: TieRule
+    cursor: Cursor,
+    rows: str,
+    file_id: int,
+    tasks: Sequence[TaskKey],
+    collections: Collections,
+    ties: TieRule,
+    *,
+    ranked: bool,
 ) -> None:
-    """Fill ``file_placed`` and ``file_excluded`` for one file with queries of ``tasks``."""
+    """Fill ``file_placed`` and ``file_excluded`` for one file with queries of ``tasks``. ``rows`` is its table or view;
+    ``ranked`` says that it has the columns of ``run_cache.ranked_sql``."""
     judged = _listed_sql(rows, file_id, tasks, "all_qrels")
     excluding = [key for key in tasks if collections.has_exclusions(key)]
-    judged = _placed(cursor, rows, judged, "placed_judged", ties)
+    ranked = ranked and ties == "trec"
+    judged = _placed(cursor, rows, judged, "placed_judged", ties, ranked)
     if not excluding:
         cursor.execute(f"""
             INSERT INTO file_placed
             SELECT {file_id}, dataset, task, query_id, doc_id, score, raw_rank, raw_rank, above, tied FROM ({judged})
         """)
         return
-    excluded = _placed(
-        cursor, rows, _listed_sql(rows, file_id, excluding, "exclusions", len(tasks) > 1), "placed_excluded", ties
-    )
+    excluded = _listed_sql(rows, file_id, excluding, "exclusions", len(tasks) > 1)
+    excluded = _placed(cursor, rows, excluded, "placed_excluded", ties, ranked)
     cursor.execute(
         f"INSERT INTO file_excluded SELECT {file_id}, dataset, task, query_id, doc_id, raw_rank FROM ({excluded})"
     )
@@ -53,7 +61,7 @@ def _removed(condition: str) -> str:
     return f"coalesce(len(list_filter(e.ranks, lambda r: {condition})), 0)"
 
 
-def _listed_sql(rows: FileRows, file_id: int, tasks: Sequence[TaskKey], table: str, several: bool | None = None) -> str:
+def _listed_sql(rows: str, file_id: int, tasks: Sequence[TaskKey], table: str, several: bool | None = None) -> str:
     """SQL for the documents of ``all_qrels`` or ``exclusions`` that the file lists.
 
     ``several`` says that the file's queries are of several tasks, so that a query id alone does not name one.
@@ -64,17 +72,17 @@ def _listed_sql(rows: FileRows, file_id: int, tasks: Sequence[TaskKey], table: s
     own = f"SEMI JOIN (FROM file_queries WHERE file_id = {file_id}) USING (dataset, task, query_id)" if several else ""
     return f"""
         SELECT DISTINCT r.*, q.dataset, q.task
-        FROM {rows.sql} r
+        FROM {identifier(rows)} r
         JOIN (SELECT dataset, task, query_id, doc_id FROM {table} {own} WHERE {of_tasks}) q
              ON r.query_id = q.query_id AND r.doc_id = q.doc_id"""
 
 
-def _placed(cursor: Cursor, rows: FileRows, listed: str, table: str, ties: TieRule) -> str:
+def _placed(cursor: Cursor, rows: str, listed: str, table: str, ties: TieRule, ranked: bool) -> str:
     """SQL for ``(dataset, task, query_id, doc_id, score, raw_rank, above, tied)`` of the documents of ``listed``.
 
-    A converted run has their ranks stored; else they are counted: the documents of the query that precede by the rule.
+    Rows that are ``ranked`` by the rule tell it; else the documents of the query that precede are counted.
     """
-    if rows.converted and ties == "trec":
+    if ranked:
         return f"SELECT dataset, task, query_id, doc_id, score, rank AS raw_rank, above, tied FROM ({listed})"
     order = row_order(ties)
     cursor.execute(f"""
@@ -83,7 +91,7 @@ def _placed(cursor: Cursor, rows: FileRows, listed: str, table: str, ties: TieRu
     """)
     cursor.execute(f"""
         CREATE OR REPLACE TEMP TABLE {table} AS
-        WITH all_rows AS (SELECT query_id, {order.key} AS key, {order.breaker} AS breaker FROM {rows.sql}),
+        WITH all_rows AS (SELECT query_id, {order.key} AS key, {order.breaker} AS breaker FROM {identifier(rows)}),
         ranks AS (
             SELECT t.rowid AS place,
                    (count(*) FILTER (r.key > t.key OR r.breaker {order.not_after} t.breaker))::INTEGER AS raw_rank,

@@ -144,16 +144,19 @@ def test_strict_passes_where_there_is_nothing_to_find(tmp_path: Path, data: Path
 def test_eval_json(tmp_path: Path, data: Path) -> None:
     run = write_trec(tmp_path / "bm25@gpt4_reason" / "biology.trec", {"0": {"x": 3.0, "a": 2.0}})
     found = results_of("eval", run, "--data", data, "-m", "RR,P@1", "-m", "recip_rank", "--per-query")
-    assert list(found) == ["layer", "ties", "results", "findings"]
+    assert list(found) == ["layer", "ties", "results", "means_over_tasks", "findings"]
+    assert found["means_over_tasks"] == []
     assert (found["layer"], found["ties"]) == ("original", "trec")
     assert found["results"] == [
         {
             "run": "bm25@gpt4_reason", "system": "bm25", "variant": "gpt4_reason", "path": str(run),
             "dataset": "bright", "task": "biology", "measure": measure, "mean": mean, "mean_answered": answered,
-            "queries": 2, "answered": 1, "per_query": per_query, "layer": "original",
+            "queries": 2, "answered": 1, "best": mean, "worst": mean, "expected": mean, "tie_sensitive": 0,
+            "tied_at_cutoff": at_cutoff, "excluded": 0, "mean_without_exclusion": mean, "layer": "original",
+            "per_query": per_query, "per_query_ties": {},
         }
-        for measure, mean, answered, per_query in (
-            ("RR", 0.25, 0.5, {"0": 0.5, "1": 0.0}), ("P@1", 0.0, 0.0, {"0": 0.0, "1": 0.0}),
+        for measure, mean, answered, at_cutoff, per_query in (
+            ("RR", 0.25, 0.5, None, {"0": 0.5, "1": 0.0}), ("P@1", 0.0, 0.0, 0, {"0": 0.0, "1": 0.0}),
         )
     ]  # fmt: skip
     (finding,) = found["findings"]
@@ -223,6 +226,8 @@ def test_csv(tmp_path: Path, data: Path) -> None:
     assert row == {
         "run": 'a "b", c', "system": 'a "b", c', "variant": "", "path": str(run), "dataset": "bright",
         "task": "biology", "measure": "RR", "mean": "0.25", "mean_answered": "0.5", "queries": "2", "answered": "1",
+        "best": "0.25", "worst": "0.25", "expected": "0.25", "tie_sensitive": "0", "tied_at_cutoff": "",
+        "excluded": "0", "mean_without_exclusion": "0.25", "layer": "original",
     }  # fmt: skip
     rows = rows_of("eval", one, "--data", data, "-m", "RR", "--per-query")
     assert [(row["query_id"], row["value"]) for row in rows] == [("0", "0.5"), ("1", "0.0")]

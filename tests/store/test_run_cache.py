@@ -55,11 +55,9 @@ def values(run: Path, qrels: Path) -> dict[str, float]:
 
 
 def was_read(opening: Opening) -> bool:
-    """Whether the run was read from the file itself: only then is it a table, and not a view of the cache."""
-    cursor, (file,) = opening.session.cursor, opening.session.runs[0].files
-    return bool(
-        cursor.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = ?", [file.rows]).fetchall()[0][0]
-    )
+    """Whether the run was read from the file itself: only then is there a table of it."""
+    tables = opening.session.cursor.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'read_%'")
+    return bool(tables.fetchall()[0][0])
 
 
 def is_cached(run: Path, qrels: Path) -> bool:
@@ -83,7 +81,7 @@ def test_the_second_opening_uses_it(run: Path, qrels: Path, monkeypatch: pytest.
     def never(*arguments: object) -> None:
         raise AssertionError("the file was read again")
 
-    monkeypatch.setattr(bright_inspect.store.opening, "read_run", never)
+    monkeypatch.setattr(bright_inspect.store.opening, "read_runs", never)
     assert values(run, qrels) == first
 
 
@@ -242,10 +240,10 @@ def test_a_converted_run_that_goes_before_it_is_looked_at(
     first = values(run, qrels)
     find = RunCache.find
 
-    def find_and_lose(cache: RunCache, path: Path) -> CachedRun | None:
-        cached = find(cache, path)
+    def find_and_lose(cache: RunCache, path: Path, wanted_format: str | None) -> tuple[CachedRun, ...] | None:
+        cached = find(cache, path, wanted_format)
         if cached is not None:
-            cached.parquet.unlink()
+            cached[0].parquet.unlink()
         return cached
 
     monkeypatch.setattr(RunCache, "find", find_and_lose)
@@ -282,9 +280,9 @@ def test_a_converted_run_that_goes_before_it_is_read_leaves_the_table(
 ) -> None:
     write = RunCache.write
 
-    def write_and_lose(*arguments: Any) -> CachedRun:
+    def write_and_lose(*arguments: Any) -> tuple[CachedRun, ...]:
         cached = write(*arguments)
-        cached.parquet.unlink()
+        cached[0].parquet.unlink()
         return cached
 
     monkeypatch.setattr(RunCache, "write", write_and_lose)
