@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations, product
+from itertools import chain, permutations, product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bright_inspect.domain.measures import Measure, parse_measure
+from bright_inspect.domain.measures import Measure, parse_measures
 from bright_inspect.domain.ties import JudgedPlace, TieRange, tie_range
 
-MEASURES = [
-    parse_measure(text)
-    for text in [
-        "nDCG",
-        "nDCG@1",
-        "nDCG@3",
-        "nDCG@10",
-        "AP",
-        "AP@2",
-        "AP@5",
-        "R@1",
-        "R@4",
-        "P@1",
-        "P@3",
-        "P@10",
-        "RR",
-        "RR@1",
-        "RR@3",
-        "Judged@2",
-        "Judged@10",
-    ]
-]
+MEASURES = parse_measures(
+    ["nDCG nDCG@1 nDCG@3 nDCG@10 AP AP@2 AP@5 R@1 R@4 P@1 P@3 P@10 RR RR@1 RR@3 Judged@2 Judged@10"]
+)
 # One group of equal scores: the relevance of each document, None = unjudged.
 Group = list[int | None]
 
@@ -77,7 +58,7 @@ def test_equal_to_all_permutations(groups: list[Group], unlisted: list[int], dat
     judged = [grade for group in groups for grade in group if grade is not None] + unlisted
     depth = sum(map(len, groups))
     shuffled = data.draw(st.permutations(places_of(groups)))
-    orders = [sum(map(list, order), []) for order in product(*(list(permutations(group)) for group in groups))]
+    orders = [list(chain(*order)) for order in product(*(list(permutations(group)) for group in groups))]
     for measure in data.draw(st.lists(st.sampled_from(MEASURES), min_size=3, max_size=4, unique=True)):
         values = [value_of(measure, order, judged) for order in orders]
         found = tie_range(measure, shuffled, judged, depth)
@@ -93,7 +74,7 @@ def test_every_value_lies_between_worst_and_best(groups: list[tuple[int, list[in
     wide: list[Group] = [[*grades, *[None] * size] for size, grades in groups]
     judged = [grade for _, grades in groups for grade in grades]
     found = tie_range(measure, places_of(wide), judged, sum(map(len, wide)))
-    as_listed = value_of(measure, sum(wide, []), judged)
+    as_listed = value_of(measure, list(chain(*wide)), judged)
     assert 0 <= found.worst <= found.expected + 1e-12 <= found.best + 2e-12 <= 1 + 3e-12
     assert found.worst - 1e-12 <= as_listed <= found.best + 1e-12
     untied = tie_range(
@@ -127,7 +108,7 @@ LOG = [0, 1 / math.log2(2), 1 / math.log2(3), 1 / math.log2(4), 1 / math.log2(5)
 def test_known_ranges(
     measure: str, places: list[JudgedPlace], judged: list[int], expected: tuple[float, float, float]
 ) -> None:
-    found = tie_range(parse_measure(measure), places, judged)
+    found = tie_range(parse_measures([measure])[0], places, judged)
     assert (found.best, found.worst, found.expected) == pytest.approx(expected, abs=5e-5)
 
 
