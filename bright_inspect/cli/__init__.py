@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": "Open the demo data set that comes with the program.",
     "eval": "Score runs: means, n of N, and per query.",
     "compare": "Compare runs with a baseline: deltas, wins, ties, losses.",
+    "explain": "Say where a query's value comes from, and what other tools make of it.",
     "layers": "List the layers of judgments, and in what two of them differ.",
     "check": "Say what is odd in run files, and what it changes.",
 }

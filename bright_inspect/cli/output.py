@@ -12,6 +12,7 @@ import click
 
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.visible import visible
+from bright_inspect.presentation.cells import Cell
 
 
 def print_json(value: object) -> None:
@@ -54,3 +55,8 @@ def report_findings(findings: Sequence[Finding], strict: bool) -> int:
     for finding in findings:
         click.echo(f"{finding.severity}: {visible(f'{finding.place}: {finding.message}')}", err=True)
     return 1 if strict and findings else 0
+
+
+def print_cells(cell: Cell) -> None:
+    """One line of text without its styles."""
+    click.echo(visible("".join(span.text for span in cell)).rstrip())

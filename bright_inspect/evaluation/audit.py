@@ -99,7 +99,9 @@ class Audit:
 def query_case(listed: FileList, layer: str) -> QueryCase:
     """The query as a scorer gets it with the judgments of a layer."""
     docs = tuple(ListedDoc(row.doc_id, row.score, row.given_rank) for row in listed.rows or ())
-    return QueryCase(listed.query_id, None if listed.rows is None else docs, listed.relevance.get(layer, {}), listed.excluded)
+    return QueryCase(
+        listed.query_id, None if listed.rows is None else docs, listed.relevance.get(layer, {}), listed.excluded
+    )
 
 
 def our_convention(ties: TieRule) -> Convention:

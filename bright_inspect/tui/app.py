@@ -242,6 +242,16 @@ class BrightInspect(App[BrightInspectError]):
 
         self.push_screen(FindingsScreen())
 
+    def action_audit(self) -> None:
+        """Take the value under the cursor apart."""
+        screen = self._desk_screen()
+        target = screen.audit_target() if screen is not None and screen.ready else None
+        if target is None:
+            return
+        from bright_inspect.tui.screens.audit import AuditScreen
+
+        self.push_screen(AuditScreen(*target))
+
     def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
         """Open the queries of some tasks above the overview."""
         from bright_inspect.tui.screens.queries import QueriesScreen

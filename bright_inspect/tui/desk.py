@@ -14,9 +14,11 @@ from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, transacti
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import BrightInspectError
+from bright_inspect.evaluation.audit import Audit, audit
 from bright_inspect.evaluation.gold_fate import GoldFate, gold_fates
 from bright_inspect.evaluation.query_rows import QueryRow, query_rows
-from bright_inspect.evaluation.scores import TaskScores, task_scores
+from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
+from bright_inspect.evaluation.task_audit import TaskAudit, audit_task
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
@@ -114,6 +116,21 @@ class Desk:
             if not found and not kept:
                 found = corpus_texts(self.session, cursor, task, [doc_id])
             return found.get(doc_id)
+
+    def audit_query(self, run_id: int, key: QueryKey, token: CancelToken) -> Audit:
+        """Take a run's value for a query apart."""
+        with self._cursor(token) as cursor:
+            return audit(self.session, cursor, self.session.runs[run_id], key, self.scored.measure)
+
+    def audit_task(
+        self, run_id: int, task: TaskKey, token: CancelToken
+    ) -> tuple[TaskAudit, TaskScores, ExclusionEffect | None]:
+        """Take a run's mean over a task apart."""
+        scored, run = self.scored, self.session.runs[run_id]
+        with self._cursor(token) as cursor:
+            effect = exclusion_effects(self.session, cursor, scored.measure).get((run_id, task))
+            found = audit_task(self.session, cursor, run, task, scored.measure, token.check)
+            return found, scored.scores[run_id, task], effect
 
     def _load_task(self, task: TaskKey, token: CancelToken) -> None:
         """Read a task's texts once. Going on to another query does not stop it: all that query needs is this."""

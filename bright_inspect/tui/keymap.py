@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 
 from bright_inspect.errors import UsageError
 
-Scope = Literal["everywhere", "overview", "queries", "inspect", "lists", "reader"]
+Scope = Literal["everywhere", "overview", "queries", "inspect", "audit", "lists", "reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,9 @@ KEYS: tuple[Key, ...] = (
     Key("baseline", "b", "app.next_baseline", "baseline", "make the next run the baseline; every Δ is signed anew",
         "everywhere", True),
     Key("compared", "c", "app.next_run", "compare", "compare the next run with the baseline", "everywhere"),
+    Key("audit", "a", "app.audit", "audit",
+        "where the value under the cursor comes from, and what other tools make of it",
+        "everywhere", True),
     Key("theme", "T", "app.next_theme", "theme", "dark, light, or the terminal's own colours", "everywhere"),
     Key("all-queries", "A", "all_queries", "all queries", "the queries of all tasks in one list", "overview", True),
     Key("largest", "equals_sign", "sort_change", "|Δ|", "largest |Δ| first", "queries", True),
@@ -60,6 +63,9 @@ KEYS: tuple[Key, ...] = (
     Key("full-reader", "d", "toggle_full", "full", "the reader over the whole screen, and back", "inspect", True),
     Key("copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "inspect"),
     Key("copy-text", "Y", "copy_text", "copy text", "copy the text in the reader (OSC 52)", "inspect"),
+    Key("audit-run", "o", "next_run_here", "other run", "the same of the next run", "audit", True),
+    Key("audit-next-table", "right,l", "next_tab(1)", "table", "next table", "audit", True),
+    Key("audit-previous-table", "left,h", "next_tab(-1)", "table", "previous table", "audit"),
     Key("table-up", "up,k", "", "", "up", "lists"),
     Key("table-down", "down,j", "", "", "down", "lists"),
     Key("table-page-up", "pageup", "", "", "a page up", "lists"),
@@ -80,6 +86,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "overview": "overview",
     "queries": "queries",
     "inspect": "inspect",
+    "audit": "audit",
     "lists": "in a list",
     "reader": "in the reader",
 }

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.header import top_line
+from bright_inspect.store.collections import TaskKey
 
 if TYPE_CHECKING:
     from bright_inspect.tui.app import BrightInspect
@@ -65,6 +67,10 @@ class DeskScreen(Screen[None]):
 
     def desk_changed(self) -> None:
         """Another measure, baseline or compared run: show it, keeping the place."""
+
+    def audit_target(self) -> tuple[QueryKey | TaskKey, int] | None:
+        """What the value under the cursor is of, and of which run; None where there is no value."""
+        return None
 
     def leave_level(self) -> bool:
         """Close what the screen has open, if anything; False leaves the screen itself."""

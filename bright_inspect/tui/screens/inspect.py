@@ -280,11 +280,15 @@ class InspectScreen(DeskScreen):
         if isinstance(self.focused, LineTable):
             self._point_at_document(self.focused)
 
-    def _golds_by_rank(self, view: QueryView) -> list[str]:
+    def _run_at_cursor(self) -> int:
+        """The run whose list has the cursor; the compared one where the lists are merged."""
         focused = self.focused
-        run_id = self.desk.compared.run.run_id
         if isinstance(focused, LineTable) and focused.id and focused.id.startswith("list"):
-            run_id = int(focused.id.removeprefix("list"))
+            return int(focused.id.removeprefix("list"))
+        return self.desk.compared.run.run_id
+
+    def _golds_by_rank(self, view: QueryView) -> list[str]:
+        run_id = self._run_at_cursor()
         last = float("inf")
         return sorted(
             (gold.doc_id for gold in view.golds), key=lambda doc_id: (view.rank_in(run_id, doc_id) or last, doc_id)
@@ -380,6 +384,13 @@ class InspectScreen(DeskScreen):
         if size is None:
             return f"no text at hand: there is no corpus of {key.task} · give --data DIR with documents/"
         return f"no text at hand: it is not among the {size:,} documents of {key.task} here"
+
+    def audit_target(self) -> tuple[QueryKey, int] | None:
+        """The query's value in the run whose list has the cursor."""
+        values = self.row.values
+        runs = [self._run_at_cursor(), *range(len(values))]
+        scored = [run_id for run_id in runs if values[run_id] is not None]
+        return (self.row.key, scored[0]) if scored else None
 
     # --- copying -------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 
 from bright_inspect.presentation.cells import Span
 from bright_inspect.presentation.overview import MEAN_ROW, overview_columns, overview_notes, overview_rows
+from bright_inspect.store.collections import TaskKey
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.base import DeskScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
@@ -67,3 +68,12 @@ class OverviewScreen(DeskScreen):
     def action_all_queries(self) -> None:
         """Open the queries of all tasks in one list."""
         self.program.open_task(self.desk.session.tasks)
+
+    def audit_target(self) -> tuple[TaskKey, int] | None:
+        """The mean of the row's task in the compared run, or in another that covers it."""
+        table, desk = self.query_one(LineTable), self.desk
+        if table.row is None or table.row.key == MEAN_ROW or table.cursor >= len(desk.session.tasks):
+            return None
+        task = desk.session.tasks[table.cursor]
+        runs = [run for run in (desk.compared.run, *desk.session.runs) if (run.run_id, task) in desk.scored.scores]
+        return (task, runs[0].run_id) if runs else None

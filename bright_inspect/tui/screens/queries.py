@@ -238,3 +238,12 @@ class QueriesScreen(DeskScreen):
         index = next((index for index, row in enumerate(self._shown) if row.key == key), None)
         if index is not None and self.ready:
             self.query_one(LineTable).cursor = index
+
+    def audit_target(self) -> tuple[QueryKey, int] | None:
+        """The value of the query under the cursor in the compared run, or in another that covers its task."""
+        row = self._shown[self.query_one(LineTable).cursor] if self._shown else None
+        if row is None:
+            return None
+        compared = self.desk.compared
+        runs = [run.run_id for run in (compared.run, *compared.runs) if row.values[run.run_id] is not None]
+        return (row.key, runs[0]) if runs else None

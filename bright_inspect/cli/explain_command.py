@@ -1,0 +1,150 @@
+"""``bright-inspect explain``: where one query's value comes from, and what other tools make of the same list."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
+from bright_inspect.cli.output import finding_json, print_cells, print_csv, print_json, print_table
+from bright_inspect.errors import UsageError
+from bright_inspect.store.request import OpenRequest
+
+if TYPE_CHECKING:
+    from bright_inspect.domain.rankings import QueryKey
+    from bright_inspect.evaluation.audit import Audit
+    from bright_inspect.store.session import Session
+
+
+@click.command()
+@run_arguments()
+@click.option(
+    "--query",
+    "queries",
+    multiple=True,
+    required=True,
+    metavar="[TASK/]QUERY",
+    help="The query to explain, with its task if the runs have several. May be repeated.",
+)
+@measure_option
+@output_options
+def command(
+    request: OpenRequest,
+    queries: tuple[str, ...],
+    measures: tuple[str, ...],
+    as_json: bool,
+    as_csv: bool,
+    strict: bool,
+) -> int:  # fmt: skip
+    """Take values apart: every rank with gain, discount and contribution, the ideal list, ties, exclusions, layers, and
+    the same list by the rules of BRIGHT's code, trec_eval 9 and 10, BEIR, MTEB, ranx and others.
+    """
+    from bright_inspect.evaluation.audit import audit
+    from bright_inspect.evaluation.defaults import default_measure
+
+    wanted = wanted_measures(measures)
+    with opened(request) as opening:
+        session = opening.session
+        audits = []
+        for text in queries:
+            key = find_query(session, text)
+            for run in session.runs:
+                if (key.dataset, key.task) in run.tasks:
+                    for measure in wanted or [default_measure(key.dataset)]:
+                        audits.append(audit(session, session.cursor, run, key, measure))
+        if as_json:
+            findings = [finding_json(finding) for finding in session.findings]
+            print_json({"audits": [_audit_json(each) for each in audits], "findings": findings})
+        elif as_csv:
+            header = ["run", "dataset", "task", "query_id", "measure", "rank", "doc_id", "score", "given_rank",
+                      "position", "relevance", "gain", "discount", "contribution"]  # fmt: skip
+            print_csv(
+                header,
+                (
+                    [each.run.label, *asdict(each.query).values(), str(each.measure), row.rank, row.doc_id, row.score,
+                     row.given_rank, row.position, row.relevance, row.gain, row.discount, row.contribution]
+                    for each in audits
+                    for row in each.rows
+                ),
+            )  # fmt: skip
+        else:
+            for number, each in enumerate(audits):
+                if number:
+                    click.echo()
+                _print(each)
+        sys.stdout.flush()
+        return int(strict and bool(session.findings))
+
+
+def find_query(session: Session, text: str) -> QueryKey:
+    """The query of this id, which may come after its task (or dataset and task) and a slash; ids hold slashes too.
+
+    Raises:
+        UsageError: no task has it, or several have.
+    """
+    from bright_inspect.domain.rankings import QueryKey
+
+    known = session.cursor.execute("""
+        SELECT DISTINCT dataset, task, query_id FROM run_queries
+        UNION SELECT DISTINCT q.dataset, q.task, q.query_id FROM qrels q SEMI JOIN run_queries USING (dataset, task)
+    """).fetchall()
+    keys = [QueryKey(*row) for row in known]
+    found = [
+        key for key in keys if text in (key.query_id, f"{key.task}/{key.query_id}",
+                                        f"{key.dataset}/{key.task}/{key.query_id}")
+    ]  # fmt: skip
+    if not found:
+        some = ", ".join(f"{key.task}/{key.query_id}" for key in sorted(keys)[:3])
+        raise UsageError(f"no query {text!r} in the tasks of these runs.", f"Queries are named as in {some}.")
+    if len(found) > 1:
+        names = ", ".join(f"{key.task}/{key.query_id}" for key in sorted(found)[:4])
+        raise UsageError(f"query {text!r} is in {len(found)} tasks.", f"Say which: {names}.")
+    return found[0]
+
+
+def _audit_json(audit: Audit) -> dict[str, Any]:
+    return {
+        "run": audit.run.label,
+        **asdict(audit.query),
+        "measure": str(audit.measure),
+        "layer": audit.layer,
+        "ties": audit.tie_rule,
+        "value": audit.value,
+        "answered": audit.answered,
+        "golds": audit.golds,
+        "depth": audit.depth,
+        "unjudged": audit.unjudged,
+        "ideal_gain": audit.ideal_gain,
+        "excluded": audit.excluded,
+        "excluded_listed": list(audit.excluded_listed),
+        "layers": dict(audit.layers),
+        "tie_range": None if audit.ties is None else asdict(audit.ties),
+        "ranks": [asdict(row) for row in audit.rows],
+        "ideal": [asdict(row) for row in audit.ideal],
+        "conventions": [
+            {"name": row.convention.name, "value": row.value.value, "outcome": row.value.outcome, "why": row.why,
+             "rule": row.convention.rule, "source": row.convention.source}
+            for row in audit.conventions
+        ],
+    }  # fmt: skip
+
+
+def _print(audit: Audit) -> None:
+    from bright_inspect.presentation.audit import facts, headline, sections
+
+    print_cells(headline(audit))
+    for line in facts(audit):
+        print_cells(line)
+    for section in sections(audit):
+        click.echo()
+        print_cells(section.title)
+        header = ["".join(span.text for span in column.title) for column in section.columns]
+        rows = [["".join(span.text for span in cell) for cell in row.cells] for row in section.rows]
+        right = [name for name, column in zip(header, section.columns, strict=True) if column.align == "right"]
+        if rows:
+            print_table(header, rows, right=right)
+        else:
+            click.echo(section.empty)

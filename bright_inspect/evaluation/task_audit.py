@@ -1,0 +1,76 @@
+"""Where the mean of a task comes from: the same lists by the rules of other tools, and by other layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bright_inspect.db import Cursor
+from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.ordering import TieRule
+from bright_inspect.evaluation.audit import our_convention, query_case
+from bright_inspect.evaluation.conventions import CONVENTIONS, OURS, Convention, TaskMean
+from bright_inspect.store.cases import FileList, task_lists
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.session import Run, Session
+
+Check = Callable[[], None]
+"""Called between two conventions; raises to stop."""
+
+
+def _go_on() -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class ConventionMean:
+    """What a tool's rule makes of a task; ``differing`` is in how many queries its value is not ours."""
+
+    convention: Convention
+    mean: TaskMean
+    differing: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskAudit:
+    """One run's mean of one measure over one task (fractions): ours, by each layer, and by every other rule."""
+
+    run: Run
+    task: TaskKey
+    measure: Measure
+    tie_rule: TieRule
+    layer: str
+    mean: float
+    queries: int
+    layers: dict[str, float]
+    conventions: tuple[ConventionMean, ...]
+
+
+def layer_mean(lists: Sequence[FileList], measure: Measure, layer: str, convention: Convention) -> TaskMean:
+    """The mean of a convention over the queries that a layer judges."""
+    return convention.mean(measure, [query_case(listed, layer) for listed in lists if layer in listed.relevance])
+
+
+def audit_task(
+    session: Session, cursor: Cursor, run: Run, task: TaskKey, measure: Measure, check: Check = _go_on
+) -> TaskAudit:
+    """Take a task's mean apart. A run of 1,000 documents a query takes seconds: call it off the event loop."""
+    lists = list(task_lists(session, cursor, run, task).values())
+    layer = session.collections.layer_of(task)
+    ours = our_convention(session.ties)
+    cases = [query_case(listed, layer) for listed in lists if layer in listed.relevance]
+    own = [ours.query_value(measure, case).value or 0.0 for case in cases]
+    conventions = []
+    for convention in CONVENTIONS:
+        if convention.name == OURS.name:
+            continue
+        check()
+        values = [convention.query_value(measure, case).value for case in cases]
+        differing = sum(value is None or abs(value - mine) > 1e-9 for value, mine in zip(values, own, strict=True))
+        conventions.append(ConventionMean(convention, convention.mean(measure, cases), differing))
+    layers = {}
+    for name in session.collections.layers_of(task):
+        check()
+        layers[name] = layer_mean(lists, measure, name, ours).value or 0.0
+    mean = sum(own) / len(own) if own else 0.0
+    return TaskAudit(run, task, measure, session.ties, layer, mean, len(cases), layers, tuple(conventions))
