@@ -19,6 +19,7 @@ COMMANDS = {
     "eval": "Score runs: means, n of N, and per query.",
     "compare": "Compare runs with a baseline: deltas, wins, ties, losses.",
     "explain": "Say where a query's value comes from, and what other tools make of it.",
+    "verify": "Compare reported values with recomputed ones, and explain differences.",
     "layers": "List the layers of judgments, and in what two of them differ.",
     "check": "Say what is odd in run files, and what it changes.",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -38,13 +39,13 @@ class TaskScores:
 
     @property
     def mean(self) -> float:
-        return sum(self.per_query.values()) / len(self.per_query)
+        return math.fsum(self.per_query.values()) / len(self.per_query)
 
     @property
     def mean_answered(self) -> float | None:
         """The mean over answered queries, or None if none was."""
         values = [value for query_id, value in self.per_query.items() if query_id in self.answered]
-        return sum(values) / len(values) if values else None
+        return math.fsum(values) / len(values) if values else None
 
     @property
     def best(self) -> float:
@@ -70,7 +71,7 @@ class TaskScores:
         values = (
             value(self.ties[query_id]) if query_id in self.ties else own for query_id, own in self.per_query.items()
         )
-        return sum(values) / len(self.per_query)
+        return math.fsum(values) / len(self.per_query)
 
 
 def task_scores(
@@ -109,7 +110,7 @@ def task_scores(
 def macro_mean(scores: Iterable[TaskScores]) -> float | None:
     """The unweighted mean of task means, as BRIGHT's leaderboard; None without a task."""
     means = [score.mean for score in scores]
-    return sum(means) / len(means) if means else None
+    return math.fsum(means) / len(means) if means else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,15 +50,17 @@ def headline(audit: Audit) -> Cell:
         Span(f"{audit.measure} ", "dim"),
         Span(fraction(audit.value), "strong"),
         Span(f" ({percent(audit.value)})", "dim"),
-        Span(f"  {audit.run.label} · {audit.query.task} {audit.query.query_id}", ""),
+        Span(f"  {audit.run.label} · layer {audit.layer}"),
     )
 
 
 def facts(audit: Audit) -> list[Cell]:
-    """What the value rests on, one line a thing: golds, ties, exclusions, unjudged documents, depth, layers."""
-    lines: list[Cell] = []
+    """What the value rests on, one line a thing: query, golds, ties, exclusions, unjudged documents, depth, layers."""
+    lines: list[Cell] = [
+        (Span("query       ", "dim"), Span(f"{audit.query.task} "), Span(audit.query.query_id, "accent"))
+    ]
     if not audit.answered:
-        return [(Span("The run has no list for this query: it counts as 0.", "warning"),)]
+        return [*lines, (Span("The run has no list for this query: it counts as 0.", "warning"),)]
     cutoff = audit.measure.cutoff
     found = sum(row.rank is not None and (row.relevance or 0) > 0 for row in audit.rows)
     within = "" if cutoff is None else f", {_count_within(audit, cutoff)} within rank {cutoff}"
@@ -99,7 +101,7 @@ def _ties(audit: Audit) -> list[Span]:
         tied = any(row.tied for row in audit.rows)
         return [Span("documents are tied, which changes nothing here" if tied else "none within reach"), rule]
     text = (
-        f"≈ tie order alone moves the value between {fraction(audit.ties.worst)} and {fraction(audit.ties.best)}, "
+        f"≈ {fraction(audit.ties.worst)} to {fraction(audit.ties.best)} by tie order alone, "
         f"expected {fraction(audit.ties.expected)}"
     )
     return [Span(text, "warning"), rule]

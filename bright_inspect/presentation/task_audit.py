@@ -33,7 +33,7 @@ def task_facts(audit: TaskAudit, score: TaskScores, effect: ExclusionEffect | No
     ties: list[Span] = [Span("ties        ", "dim")]
     if score.tie_sensitive:
         text = (
-            f"≈ tie order alone moves the mean between {fraction(score.worst)} and {fraction(score.best)}, "
+            f"≈ {fraction(score.worst)} to {fraction(score.best)} by tie order alone, "
             f"expected {fraction(score.expected)}; it matters in {score.tie_sensitive} queries"
         )
         ties.append(Span(text, "warning"))

@@ -33,7 +33,7 @@ class KeyLine(CellLine):
 
     def _fill(self) -> None:
         keys = [key for scope in (self._scope, "everywhere") for key in KEYS if key.shown and key.scope == scope]
-        keys = [key for key in keys if key.id not in _ALWAYS]
+        keys = [key for key in keys if key.id not in _ALWAYS and key.id != self._scope]  # not the one that led here
         always = [key for key in KEYS if key.id in _ALWAYS]
         while keys and self._width(keys + always) > self.content_size.width:
             keys.pop()
