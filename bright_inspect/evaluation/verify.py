@@ -171,8 +171,8 @@ class Verifier:
             return None, f"{reported.run} may be any of {', '.join(run.label for run in named)}"
         if reported.run is None:
             return None, f"it names no run, and there are {known}"
-        if len(runs) == 1 and reported.task is not None and of_task:
-            return runs[0], ""
+        if len(runs) == 1:
+            return runs[0], ""  # there is no other that could be meant
         return None, f"no run here is called {reported.run}: there are {known}"
 
     def _scores_of(self, measure: Measure) -> list[TaskScores]:
