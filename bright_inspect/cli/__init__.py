@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "Compare reported values with recomputed ones, and explain differences.",
     "layers": "List the layers of judgments, and in what two of them differ.",
     "check": "Say what is odd in run files, and what it changes.",
+    "formats": "List the run formats that are read, with an example each.",
 }
 
 

@@ -7,22 +7,20 @@ temporary copy with the same line numbers; every other file is read where it lie
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 import re
 import tempfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
+from bright_inspect.formats.packing import MAGIC_BYTES, damage, damaged, name_binary, packing_of, unpacked
 
 _BLOCK = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
 # How Python's "surrogateescape" keeps a byte that is not UTF-8.
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 _UTF16_MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -40,7 +38,7 @@ class FileScan:
 
 @contextmanager
 def open_decompressed(path: Path) -> Iterator[BinaryIO]:
-    """The file's bytes, unpacked if they are gzip (by their first two bytes, not by name).
+    """The file's bytes, unpacked if they are gzip, bzip2, xz, zstd or LZ4 (by their first bytes, not by name).
 
     Raises:
         UnreadableInput: the file is absent, a folder, a pipe or not allowed to be read.
@@ -62,33 +60,63 @@ def open_decompressed(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         raise UnreadableInput(f"{path}: cannot be read ({error.strerror}).", "Check its permissions.") from None
     with file:
-        magic = file.read(2)
+        packing = packing_of(_first_bytes(path, file))
+        try:
+            yield unpacked(path, file, packing)
+        except damage(packing) as error:
+            raise damaged(path, packing, error) from None
+
+
+def _first_bytes(path: Path, file: BinaryIO) -> bytes:
+    try:
+        magic = file.read(MAGIC_BYTES)
         file.seek(0)
-        if magic == _GZIP_MAGIC:
-            with gzip.GzipFile(fileobj=file) as unpacked:
-                yield cast(BinaryIO, unpacked)
-        else:
-            yield file
+    except OSError as error:
+        raise damaged(path, None, error) from None
+    return magic
 
 
 def read_head(path: Path, size: int = 1 << 16) -> bytes:
-    """The first bytes of the unpacked file.
+    """The first bytes of the unpacked file, from its first that is not blank.
 
     Raises:
-        UnreadableInput: the file is absent, not readable, empty, damaged gzip or binary.
+        UnreadableInput: the file is absent, not readable, empty, damaged or binary.
     """
-    with open_decompressed(path) as file:
-        try:
-            head = file.read(size)
-        except (EOFError, OSError, zlib.error) as error:
-            raise UnreadableInput(f"{path}: damaged gzip data ({error}).", "Make or fetch the file again.") from None
+    head = peek(path, size)
     if not head.strip():
         raise UnreadableInput(f"{path}: the file is empty.", "A run file was expected.")
     if b"\0" in head and head[:2] not in _UTF16_MARKS:
-        raise UnreadableInput(
-            f"{path}: binary data, not text.", "Expected a TREC run (query_id Q0 doc_id rank score tag) or score JSON."
-        )
+        hint = "Expected a TREC run (query_id Q0 doc_id rank score tag) or score JSON."
+        if head[:4].count(0) == 2:
+            hint = "UTF-16 without a byte order mark? Save it as UTF-8."
+        raise UnreadableInput(f"{path}: binary data, not text.", hint)
     return head
+
+
+def peek(path: Path, size: int) -> bytes:
+    """At least one and at most ``size`` bytes of the unpacked file, text or not, without blanks at the start; b"" if
+    there is nothing but blanks.
+
+    Raises:
+        UnreadableInput: the file is absent, not readable, damaged, or of a kind that is known and not read.
+    """
+    with open_decompressed(path) as file:
+        head = b""
+        while not head and (block := file.read(size)):
+            head = block if block[:2] in _UTF16_MARKS else block.lstrip()
+        if len(head) < size:
+            head += file.read(size - len(head))
+    if known := name_binary(head):
+        raise UnreadableInput(f"{path}: {known[0]}, not a run.", known[1])
+    return head
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of the file as it lies on disk."""
+    import hashlib  # see scan_file
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def scan_file(path: Path) -> FileScan:
@@ -106,7 +134,7 @@ def scan_file(path: Path) -> FileScan:
             # Single bytes only: to look for two in a row takes longer than everything else here.
             tabs = tabs or b"\t" in block
             if first:
-                clean = not block.startswith((codecs.BOM_UTF8, _GZIP_MAGIC, *_UTF16_MARKS))
+                clean = not (packing_of(block) or block.startswith((codecs.BOM_UTF8, *_UTF16_MARKS)))
                 first = False
             if clean:
                 try:
@@ -124,6 +152,21 @@ def scan_file(path: Path) -> FileScan:
 
 
 @contextmanager
+def clean_source(path: Path, escape: str = "\\") -> Iterator[tuple[Path, str, list[Finding]]]:
+    """What a reader reads: the file itself where it is clean, else a ``clean_copy``; the file's digest; the findings.
+
+    Raises:
+        UnreadableInput: as ``clean_copy``.
+    """
+    scan = scan_file(path)
+    if scan.clean:
+        yield path, scan.digest, []
+    else:
+        with clean_copy(path, escape) as (source, findings):
+            yield source, scan.digest, findings
+
+
+@contextmanager
 def clean_copy(path: Path, escape: str = "\\") -> Iterator[tuple[Path, list[Finding]]]:
     """A temporary UTF-8 copy with ``\\n`` line ends and the same line numbers, and what had to be mended.
 
@@ -135,11 +178,8 @@ def clean_copy(path: Path, escape: str = "\\") -> Iterator[tuple[Path, list[Find
     """
     findings: list[Finding] = []
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", suffix=".txt") as copy:
-        try:
-            with open_decompressed(path) as file:
-                _copy_clean(path, file, copy, findings, escape)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise UnreadableInput(f"{path}: damaged gzip data ({error}).", "Make or fetch the file again.") from None
+        with open_decompressed(path) as file:
+            _copy_clean(path, file, copy, findings, escape)
         copy.flush()
         yield Path(copy.name), findings
 
@@ -157,9 +197,9 @@ def _copy_clean(
         start = b""
         message = "UTF-8 byte order mark at the start; left out (trec_eval takes it as part of the first query id)."
         findings.append(Finding("byte-order-mark", "warning", str(path), message, 1))
-    undecodable = 0
+    undecodable = nuls = 0
     line = 1
-    first_undecodable = None
+    first_undecodable = first_nul = None
     decoder = codecs.getincrementaldecoder(encoding)("surrogateescape" if encoding == "utf-8" else "replace")
     newlines = io.IncrementalNewlineDecoder(None, translate=True)
     block = start
@@ -174,11 +214,17 @@ def _copy_clean(
             if first_undecodable is None:
                 first_undecodable = line + text.count("\n", 0, text.index(bad[0]))
             text = _ESCAPED_BYTE.sub(lambda byte: f"{escape}x{ord(byte[0]) - 0xDC00:02x}", text)
+        if "\0" in text:
+            nuls += text.count("\0")
+            first_nul = first_nul or line + text.count("\n", 0, text.index("\0"))
         line += text.count("\n")
         copy.write(text)
     if undecodable:
         message = f"{undecodable} bytes are not UTF-8; kept as \\xNN, so ids that hold them may match nothing."
         findings.append(Finding("invalid-utf8", "warning", str(path), message, first_undecodable, undecodable))
+    if nuls:
+        message = f"{nuls} NUL characters; kept, so ids that hold them match nothing. Was the file damaged?"
+        findings.append(Finding("nul-character", "warning", str(path), message, first_nul, nuls))
 
 
 def first_lines(path: Path, wanted: set[str]) -> dict[str, int]:

@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, any_row_order, identifier, path_literal
+from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, path_literal
 from bright_inspect.domain.findings import Finding, Severity
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_copy, first_lines, scan_file
+from bright_inspect.formats.parts import Part
 
 # DuckDB's cast takes digit separators, which no other reader of runs does.
 _SCORE = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -30,10 +31,10 @@ _FROM_BOTH_ENDS = r"^\s*(\S+)\s+(\S+)\s+(\S.*?)\s+(\S+)\s+(\S+)\s+(\S+)\s*$"
 MAX_LINE_BYTES = 16_000_000
 
 
-def read_trec_run(cursor: Cursor, path: Path, table: str) -> tuple[str, list[Finding]]:
-    """Read a run into ``table(query_id VARCHAR, doc_id VARCHAR, score DOUBLE, given_rank INTEGER)``, in no given order.
+def read_trec_run(cursor: Cursor, path: Path, table: str) -> tuple[str, Part]:
+    """Read a run into ``table(query_id VARCHAR, doc_id VARCHAR, score DOUBLE, given_rank INTEGER)``, in file order.
 
-    Returns the file's SHA-256 and the findings. Duplicate documents are still in the table.
+    Returns the file's SHA-256 and the part; the tag is for the caller. Duplicate documents are still in the table.
 
     Raises:
         UnreadableInput: no line of the file can be used.
@@ -42,28 +43,32 @@ def read_trec_run(cursor: Cursor, path: Path, table: str) -> tuple[str, list[Fin
         scanning = pool.submit(scan_file, path)
         regular = _read_regular(cursor, path, table)
         scan = scanning.result()
+    part = Part(table, "trec", locate=lambda query_id, doc_id: find_line_pairs(path, query_id, doc_id))
     if scan.clean and regular and not scan.tabs:
-        return scan.digest, []
+        return scan.digest, part
     with ExitStack() as stack:
-        source, findings = path, list[Finding]()
+        source = path
         if not scan.clean:
-            source, findings = stack.enter_context(clean_copy(path))
-        findings = findings + _read_lines(cursor, path, source, table)
-    return scan.digest, findings
+            source, part.findings = stack.enter_context(clean_copy(path))
+            if not scan_file(source).tabs and _read_regular(cursor, source, table):
+                return scan.digest, part
+        part.findings = [*part.findings, *_read_lines(cursor, path, source, table)]
+    return scan.digest, part
 
 
 def _read_regular(cursor: Cursor, path: Path, table: str) -> bool:
     """Read a file of six blank-separated columns with numeric ranks and scores; False if it is anything else."""
     try:
-        with any_row_order(cursor):
-            # A blank at the start of a line, or after another blank, leaves an empty field, which DuckDB reads as NULL.
-            # A digit separator is made to fail the cast, which is cheaper here than a condition.
-            cursor.execute(f"""
-                CREATE OR REPLACE TABLE {identifier(table)} AS
-                SELECT q AS query_id, d AS doc_id, try_cast(replace(s, '_', '?') AS DOUBLE) AS score,
-                       try_cast(if(i IS NULL OR t IS NULL, NULL, r) AS INTEGER) AS given_rank
-                FROM read_csv({path_literal(path)}, delim=' ', columns={_SIX_COLUMNS}, {_READER})
-            """)
+        # A blank at the start of a line, or after another blank, leaves an empty field, which DuckDB reads as NULL.
+        # A digit separator is made to fail the cast, which is cheaper here than a condition; ranks need the condition,
+        # because 1.5, 1e1 and 0x1 can be cast to whole numbers.
+        cursor.execute(f"""
+            CREATE OR REPLACE TABLE {identifier(table)} AS
+            SELECT q AS query_id, d AS doc_id, try_cast(replace(s, '_', '?') AS DOUBLE) AS score,
+                   CASE WHEN i IS NOT NULL AND t IS NOT NULL AND regexp_full_match(r, '[+-]?[0-9]+')
+                        THEN try_cast(r AS INTEGER) END AS given_rank
+            FROM read_csv({path_literal(path)}, delim=' ', columns={_SIX_COLUMNS}, {_READER})
+        """)
         row = cursor.execute(f"""
             SELECT count(*) > 0 AND count(*) = count(score) AND count(*) = count(given_rank)
                    AND count(*) = count(query_id) AND count(*) = count(doc_id)
@@ -97,13 +102,14 @@ def _read_lines(cursor: Cursor, path: Path, source: Path, table: str) -> list[Fi
             f"SELECT state, count(*), arg_min(line, rowid) FROM {lines} GROUP BY state"
         ).fetchall()
     }
-    usable = sum(states.get(state, (0, ""))[0] for state in ("ok", "infinite"))
+    usable = sum(states.get(state, (0, ""))[0] for state in _USABLE)
     if not usable:
         raise _unreadable(cursor, path, lines)
     findings = _line_findings(path, source, states)
     cursor.execute(f"""
         CREATE OR REPLACE TABLE {identifier(table)} AS
-        SELECT query_id, doc_id, score, given_rank FROM {lines} WHERE state IN ('ok', 'infinite')
+        SELECT query_id, doc_id, score, given_rank FROM {lines}
+        WHERE list_contains({list(_USABLE)}, state) ORDER BY rowid
     """)
     cursor.execute(f"DROP TABLE {lines}")
     return findings
@@ -142,15 +148,18 @@ def _split_lines(cursor: Cursor, source: Path, lines: str) -> None:
                  WHEN regexp_matches(score_text, '{_INFINITE}') THEN 'infinite'
                  WHEN NOT regexp_matches(score_text, '{_SCORE}') THEN 'score'
                  WHEN isinf(try_cast(score_text AS DOUBLE)) THEN 'infinite'
+                 WHEN given_rank IS NULL THEN 'odd-rank'
                  ELSE 'ok' END AS state
         FROM fields
     """)
 
 
+_USABLE = ("ok", "infinite", "odd-rank")
 _STATE_FINDINGS: dict[str, tuple[str, Severity, str]] = {
     "comment": ("comment-line", "warning", "{n} comment line(s) skipped (trec_eval 9 stops at them)."),
     "columns": ("too-few-columns", "error", "{n} line(s) with fewer than 6 columns left out: {line}"),
     "rank": ("bad-rank", "error", "{n} line(s) left out, the third column from the end is no rank: {line}"),
+    "odd-rank": ("odd-rank", "warning", "{n} rank(s) that are no whole number; the scores count, not ranks: {line}"),
     "nan": ("nan-score", "error", "{n} line(s) with score NaN left out (NaN has no place in an order): {line}"),
     "score": ("bad-score", "error", "{n} line(s) left out, the score is not a number (trec_eval reads 0): {line}"),
     "infinite": ("infinite-score", "warning", "{n} infinite score(s) kept and ordered as such: {line}"),

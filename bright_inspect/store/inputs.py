@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import glob
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bright_inspect.domain.names import RunName, parse_run_argument
 from bright_inspect.errors import UnreadableInput
-from bright_inspect.formats.files import read_head
 from bright_inspect.formats.sniff import sniff
-
-# In a run the first key's value is an object; in a metrics file it is a number.
-_RUN_JSON = re.compile(rb'^(\xef\xbb\xbf)?\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*[-\d\"N]|\})')
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +18,17 @@ class RunInput:
 
     path: Path
     name: RunName | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a file in a folder is taken for, by its first bytes: ``what`` is the name of a run format, or what it is
+    instead ("metrics (NDCG@10, ...)"); ``used`` says whether it is opened as a run, and ``why`` not, if so."""
+
+    path: Path
+    what: str
+    used: bool
+    why: str = ""
 
 
 def expand_arguments(arguments: Sequence[str]) -> list[RunInput]:
@@ -37,6 +43,32 @@ def expand_arguments(arguments: Sequence[str]) -> list[RunInput]:
         for path in _files_of(_without_tilde(text)):
             inputs.setdefault((path.resolve(), name), RunInput(path, name))
     return list(inputs.values())
+
+
+def folder_verdicts(folder: Path) -> list[Verdict]:
+    """What each file below a folder is taken for, in the order of their paths; hidden files are passed over.
+
+    Only the beginning of each file is read. A file that cannot be read gets a verdict too.
+    """
+    return [_verdict(file) for file in _visible_files(folder)]
+
+
+def _visible_files(folder: Path) -> list[Path]:
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+
+
+def _verdict(file: Path) -> Verdict:
+    try:
+        sniffed = sniff(file)
+    except UnreadableInput as error:
+        return Verdict(file, error.message.removeprefix(f"{file}: ").rstrip("."), False, error.hint)
+    if sniffed.format is not None and sniffed.sure:
+        return Verdict(file, sniffed.format, True)
+    return Verdict(file, sniffed.instead or "nothing that is known", False, sniffed.hint or "Name the file to read it.")
 
 
 def _without_tilde(text: str) -> Path:
@@ -72,23 +104,13 @@ def _files_matching(pattern: Path) -> list[Path]:
 
 
 def _runs_in(folder: Path) -> list[Path]:
-    """The files below a folder that look like runs; others, such as metrics beside them, are passed over."""
-    files = sorted(
-        file
-        for file in folder.rglob("*")
-        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    )
-    runs = [file for file in files if _looks_like_run(file)]
+    """The files below a folder that are runs; others, such as metrics beside them, are passed over."""
+    verdicts = folder_verdicts(folder)
+    runs = [verdict.path for verdict in verdicts if verdict.used]
     if not runs:
+        first = next((f", such as {verdict.path.name} ({verdict.what})" for verdict in verdicts), "")
         raise UnreadableInput(
-            f"{folder}: no run among the {len(files)} files in it.", "Expected TREC runs or BRIGHT score JSON."
+            f"{folder}: no run among the {len(verdicts)} files in it{first}.",
+            "bright-inspect formats lists what is read.",
         )
     return runs
-
-
-def _looks_like_run(path: Path) -> bool:
-    try:
-        kind = sniff(path).kind
-        return kind == "trec_run" or (kind == "json" and _RUN_JSON.match(read_head(path)) is not None)
-    except UnreadableInput:
-        return False

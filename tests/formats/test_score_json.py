@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bright_inspect.errors import UnreadableInput
+from tests.formats.reading import reading, reading_codes
 from tests.support import read_bytes
 
 GOOD = {"1": {"a": 0.9, "b/c d.txt": -5}, "q 2": {"é": 7e-3}}
@@ -51,8 +52,8 @@ def test_the_same_scores_however_they_are_written(
     table = read_bytes(tmp_path, content, name)
     assert table.scores == GOOD_SCORES
     assert {given_rank for *_, given_rank in table.rows} == {None}
-    assert table.codes == codes
-    assert (table.read.format, table.read.tag) == ("json", None)
+    assert reading_codes(table) == codes
+    assert (table.read.format, table.read.tag) == ("score-json", None)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_the_same_scores_however_they_are_written(
 def test_ids_whole(tmp_path: Path, text: str) -> None:
     table = read_bytes(tmp_path, json.dumps({text: {text: 1, "other": 2.5}}))
     assert table.scores == {(text, text): 1.0, (text, "other"): 2.5}
-    assert table.findings == ()
+    assert reading(table) == ()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_ids_whole(tmp_path: Path, text: str) -> None:
 def test_a_value_that_is_no_score_is_left_out_and_named(tmp_path: Path, value: str, code: str) -> None:
     table = read_bytes(tmp_path, f'{{"1": {{"a": 0.5, "bad doc": {value}, "c": {value}}}}}')
     assert table.scores == {("1", "a"): 0.5}
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert (finding.code, finding.severity, finding.count, finding.line) == (code, "error", 2, None)
     assert "1 / bad doc" in finding.message
 
@@ -103,13 +104,13 @@ def test_a_value_that_is_no_score_is_left_out_and_named(tmp_path: Path, value: s
 def test_infinite_scores_are_kept_and_reported(tmp_path: Path, value: str, score: float) -> None:
     table = read_bytes(tmp_path, f'{{"1": {{"a": 0.5, "b": {value}}}}}')
     assert table.scores == {("1", "a"): 0.5, ("1", "b"): score}
-    assert table.codes == ["infinite-score"]
+    assert reading_codes(table) == ["infinite-score"]
 
 
 def test_scores_beyond_float32(tmp_path: Path) -> None:
     table = read_bytes(tmp_path, '{"1": {"a": 1e39, "b": -1e40, "c": 123456789012345678901234567890}}')
     assert table.scores == {("1", "a"): 1e39, ("1", "b"): -1e40, ("1", "c"): 123456789012345678901234567890.0}
-    assert table.findings == ()
+    assert reading(table) == ()
 
 
 @pytest.mark.parametrize("value", ["null", "[]", '["a", "b"]', '"text"', "1", "[[1, 2]]"])
@@ -117,9 +118,9 @@ def test_a_query_without_scores_is_left_out_and_named(tmp_path: Path, value: str
     table = read_bytes(tmp_path, f'{{"1": {{"a": 0.5}}, "query 2": {value}}}')
     assert table.scores == {("1", "a"): 0.5}
     if value == "[]":
-        assert table.findings == ()
+        assert reading(table) == ()
     else:
-        (finding,) = table.findings
+        (finding,) = reading(table)
         assert (finding.code, finding.severity, finding.count) == ("query-without-scores", "error", 1)
         assert "query 2" in finding.message
 
@@ -127,15 +128,15 @@ def test_a_query_without_scores_is_left_out_and_named(tmp_path: Path, value: str
 def test_a_query_that_comes_twice_has_both_lists(tmp_path: Path) -> None:
     table = read_bytes(tmp_path, '{"1": {"a": 0.5}, "2": {"a": 1}, "1": {"b": 0.25}}')
     assert table.scores == {("1", "a"): 0.5, ("1", "b"): 0.25, ("2", "a"): 1.0}
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert (finding.code, finding.count) == ("repeated-query", 1)
-    assert "1: 2 times" in finding.message
+    assert "First: 1" in finding.message
 
 
 def test_a_document_that_comes_twice_keeps_its_best_score(tmp_path: Path) -> None:
     table = read_bytes(tmp_path, '{"1": {"a": 0.5, "b": 0.7, "a": 0.9, "b": 0.1}}')
     assert table.scores == {("1", "a"): 0.9, ("1", "b"): 0.7}
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert (finding.code, finding.count) == ("duplicate-document", 2)
     assert "query 1, a" in finding.message
 
@@ -152,7 +153,7 @@ def test_an_escaped_nul_in_an_id(tmp_path: Path) -> None:
 def test_bytes_that_are_not_utf8_stay_apart_and_are_reported(tmp_path: Path) -> None:
     table = read_bytes(tmp_path, b'{"1": {"caf\xe9": 0.5,\n "caf\xe8": 1}}')
     assert table.scores == {("1", "caf\\xe9"): 0.5, ("1", "caf\\xe8"): 1.0}
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert (finding.code, finding.line, finding.count) == ("invalid-utf8", 1, 2)
 
 
@@ -175,16 +176,15 @@ def test_a_cut_file_says_at_which_byte(tmp_path: Path, cut: int) -> None:
     [
         ("{}", "an empty JSON object"),
         ("{ }\n", "an empty JSON object"),
-        ("[]", "a JSON list, not a run"),
-        ('[{"query": {"qid": "1"}, "candidates": []}]', "a JSON list, not a run"),
+        ("[]", "an empty JSON list, not a run"),
+        ('[{"query": {"qid": "1"}, "candidates": []}]', "no entry lists a document"),
         ('{"NDCG@10": 0.27, "MAP@10": 0.2, "MRR": 0.3}', "metrics (NDCG@10, MAP@10, MRR, ...), not a run"),
-        ('{"1": "a"}', "a JSON object without score lists"),
+        ('{"1": "a"}', "a JSON object of texts"),
         ('{"1": {}}', "no usable score"),
         ('{"1": {"a": "x"}}', "no usable score"),
         ('{"1": {"a": NaN}}', "no usable score"),
-        ('{"1": ["a", "b"]}', "no usable score"),
-        ('{"default": {"standard": {"1": {"a": 1}}}}', "more levels than a run has"),
-        ('{"mteb_model_meta": {"model_name": "m"}, "default": {"standard": {"1": {"a": 1}}}}', "MTEB predictions"),
+        ('{"standard": {"1": {"a": 1}}}', "more levels than a run has"),
+        ('{"mteb_model_meta": {"model_name": "m"}, "default": {"standard": {"1": {"a": "x"}}}}', "MTEB predictions"),
         ('{"1": {"a": 1}} {"2": {"a": 1}}', "not valid JSON (Extra data) at byte 16"),
         ('{"1": {"a": 1,,}}', "not valid JSON"),
         ("{'1': {'a': 1}}", "not valid JSON"),
@@ -225,4 +225,4 @@ def test_what_is_written_is_read(
 ) -> None:
     table = read_bytes(tmp_path, json.dumps(run, ensure_ascii=escaped, indent=indent), "score.json")
     assert table.scores == {(q, d): float(score) for q, docs in run.items() for d, score in docs.items()}
-    assert table.findings == ()
+    assert reading(table) == ()

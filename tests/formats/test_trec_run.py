@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bright_inspect.errors import UnreadableInput
+from tests.formats.reading import reading, reading_codes
 from tests.support import Table, read_bytes, read_file
 
 GOOD = "1 Q0 a 1 0.9 tag\n1 Q0 b 2 0.5 tag\n2 Q0 c 1 7 tag\n"
@@ -26,7 +27,7 @@ def one(table: Table) -> tuple[str, str, float, int | None]:
 def test_a_regular_file(tmp_path: Path) -> None:
     table = read_bytes(tmp_path, GOOD)
     assert sorted(table.rows) == GOOD_ROWS
-    assert table.findings == ()
+    assert reading(table) == ()
     assert (table.read.format, table.read.tag) == ("trec", "tag")
 
 
@@ -63,7 +64,7 @@ def test_a_regular_file(tmp_path: Path) -> None:
 def test_the_same_rows_however_they_are_written(tmp_path: Path, content: bytes | str, codes: list[str]) -> None:
     table = read_bytes(tmp_path, content)
     assert sorted(table.rows) == GOOD_ROWS
-    assert table.codes == codes
+    assert reading_codes(table) == codes
     assert table.read.tag == "tag"
 
 
@@ -99,7 +100,7 @@ def test_document_ids_whole(tmp_path: Path, doc_id: str, separator: str) -> None
     content = separator.join(["q", "Q0", doc_id, "1", "0.5", "t"]) + "\n" + "r Q0 x 1 1 t\n"
     table = read_bytes(tmp_path, content)
     assert sorted(table.rows) == [("q", doc_id, 0.5, 1), ("r", "x", 1.0, 1)]
-    assert table.findings == ()
+    assert reading(table) == ()
 
 
 @pytest.mark.parametrize("query_id", ["#1", "#", "'q'", '"q"', "%", "{1}", "[1]", "{", "aops_2019/Problem_17", "\\"])
@@ -134,7 +135,7 @@ def test_a_numeric_word_in_a_document_id_does_not_shift_the_columns(tmp_path: Pa
 def test_scores(tmp_path: Path, text: str, score: float) -> None:
     table = read_bytes(tmp_path, f"1 Q0 a 1 {text} t\n1 Q0 b 2 0 t\n")
     assert table.scores == {("1", "a"): score, ("1", "b"): 0.0}
-    assert table.findings == ()
+    assert reading(table) == ()
 
 
 @pytest.mark.parametrize("text", ["inf", "+INF", "Infinity", "1e400"])
@@ -143,7 +144,7 @@ def test_infinite_scores_are_kept_and_reported(tmp_path: Path, text: str, sign: 
     score = sign + text.lstrip("+")
     table = read_bytes(tmp_path, f"1 Q0 b 1 1 t\n1 Q0 a 2 {score} t\n")
     assert table.scores["1", "a"] == (-math.inf if sign else math.inf)
-    assert [(finding.code, finding.line, finding.severity) for finding in table.findings] == [
+    assert [(finding.code, finding.line, finding.severity) for finding in reading(table)] == [
         ("infinite-score", 2, "warning")
     ]
 
@@ -168,7 +169,7 @@ def test_infinite_scores_are_kept_and_reported(tmp_path: Path, text: str, sign: 
 def test_a_line_without_a_score_is_left_out_and_named(tmp_path: Path, text: str, code: str) -> None:
     table = read_bytes(tmp_path, f"1 Q0 a 1 1.5 t\n1 Q0 b 2 {text} t\n1 Q0 c 3 {text} t\n")
     assert table.scores == {("1", "a"): 1.5}
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert (finding.code, finding.severity, finding.line, finding.count) == (code, "error", 2, 2)
     assert text in finding.message or ascii(text)[1:-1] in finding.message
     assert finding.place == f"{tmp_path / 'run.trec'}:2"
@@ -195,15 +196,22 @@ def test_a_line_without_a_score_is_left_out_and_named(tmp_path: Path, text: str,
 def test_a_line_that_is_no_ranking_line(tmp_path: Path, line: str, code: str) -> None:
     table = read_bytes(tmp_path, f"1 Q0 a 1 1.5 t\n{line}\n1 Q0 c 3 0.5 t\n")
     assert set(table.scores) == {("1", "a"), ("1", "c")}
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert (finding.code, finding.line, finding.count) == (code, 2, 1)
 
 
-@pytest.mark.parametrize("rank", ["-", "0", "1.0", "-1", "99999999999"])
-def test_any_rank_without_letters_will_do(tmp_path: Path, rank: str) -> None:
+@pytest.mark.parametrize("rank", ["0", "+1", "-1", "007"])
+def test_any_whole_number_is_a_rank(tmp_path: Path, rank: str) -> None:
     table = read_bytes(tmp_path, f"1 Q0 a {rank} 1.5 t\n")
-    assert table.scores == {("1", "a"): 1.5}
-    assert table.findings == ()
+    assert table.rows == [("1", "a", 1.5, int(rank))]
+    assert reading(table) == ()
+
+
+@pytest.mark.parametrize("rank", ["-", "1.0", "1.5", "1_0", "99999999999"])
+def test_a_rank_that_is_no_whole_number_is_not_used_and_named(tmp_path: Path, rank: str) -> None:
+    table = read_bytes(tmp_path, f"1 Q0 b 1 2 t\n1 Q0 a {rank} 1.5 t\n")
+    assert table.rows == [("1", "b", 2.0, 1), ("1", "a", 1.5, None)]
+    assert [(finding.code, finding.line) for finding in reading(table)] == [("odd-rank", 2)]
 
 
 @pytest.mark.parametrize("kind", ["3 columns", "4 columns"])
@@ -211,14 +219,14 @@ def test_a_first_line_of_another_kind_is_only_one_bad_line(tmp_path: Path, kind:
     first = "query document 1" if kind == "3 columns" else "query 0 document 1"
     table = read_bytes(tmp_path, f"{first}\n{GOOD}")
     assert sorted(table.rows) == GOOD_ROWS
-    assert [(finding.code, finding.line) for finding in table.findings] == [("too-few-columns", 1)]
+    assert [(finding.code, finding.line) for finding in reading(table)] == [("too-few-columns", 1)]
 
 
 @pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"x Q0 y 1 1 t\r\n"])
 def test_bytes_that_are_not_utf8_stay_apart_and_are_reported(tmp_path: Path, before: bytes) -> None:
     table = read_bytes(tmp_path, before + b"1 Q0 caf\xe9 1 .9 t\n1 Q0 caf\xe8 2 .5 t\n1 Q0 \xe2\x82 3 .1 t\n")
     assert {("1", "caf\\xe9"), ("1", "caf\\xe8"), ("1", "\\xe2\\x82")} <= set(table.scores)
-    finding = next(finding for finding in table.findings if finding.code == "invalid-utf8")
+    finding = next(finding for finding in reading(table) if finding.code == "invalid-utf8")
     assert (finding.line, finding.count) == (before.count(b"\n") + 1, 4)
 
 
@@ -230,7 +238,7 @@ def test_bytes_cut_by_a_read_block_are_whole(tmp_path: Path) -> None:
     assert content[(1 << 20) - 1 : (1 << 20) + 1] == "é".encode()
     table = read_bytes(tmp_path, content)
     assert any(doc_id.endswith("xé") for _, doc_id in table.scores)
-    finding = next(finding for finding in table.findings if finding.code == "invalid-utf8")
+    finding = next(finding for finding in reading(table) if finding.code == "invalid-utf8")
     assert (finding.line, finding.count) == (content.count(b"\n"), 1)
 
 
@@ -238,7 +246,7 @@ def test_a_document_listed_twice_keeps_its_best_rank_and_both_lines_are_named(tm
     content = "1 Q0 x a y 1 2 t\n1 Q0 a 2 0.5 t\n1 Q0 b 3 nan t\n1 Q0 a 1 0.9 t\n2 Q0 a 1 1 t\n"
     table = read_bytes(tmp_path, content)
     assert sorted(table.rows) == [("1", "a", 0.9, 1), ("1", "x a y", 2.0, 1), ("2", "a", 1.0, 1)]
-    finding = next(finding for finding in table.findings if finding.code == "duplicate-document")
+    finding = next(finding for finding in reading(table) if finding.code == "duplicate-document")
     assert (finding.line, finding.count, finding.severity) == (2, 1, "error")
     assert "lines 2 and 4" in finding.message
 
@@ -249,7 +257,7 @@ def test_a_document_listed_twice_keeps_its_best_rank_and_both_lines_are_named(tm
 def test_lines_of_odd_duplicates(tmp_path: Path, doc_id: str, separator: str) -> None:
     rows = [["1", "Q0", other, "1", "1", "t"] for other in ("z", doc_id, f"{doc_id}2", doc_id)]
     table = read_bytes(tmp_path, "".join(separator.join(row) + "\n" for row in rows))
-    (finding,) = table.findings
+    (finding,) = reading(table)
     assert "lines 2 and 4" in finding.message
     assert len(table.rows) == 3
 
@@ -289,7 +297,7 @@ def test_a_nul_far_down_is_kept_as_part_of_the_id(tmp_path: Path) -> None:
         (b"1 Q0 a 0.9 tag\n1 Q0 b 0.5 tag\n", "5 columns, the score or the rank is missing"),
         (b"1\tQ0\ta\t1\t0.9\n", "5 columns, the tag is missing"),
         (b"1 0 a 1\n1 0 b 0\n", "judgments (4 columns), not a run. Give judgments with --qrels"),
-        (b"1\ta\t0.9\n", "3 columns"),
+        (b"1\ta\t1\n", "3 columns that may be ranks, scores or judgments"),
         (b"some prose\nwithout end\n", "2 columns"),
         (b"1 Q0 a 1 abc tag\n", "no score is a number"),
         (b"1 Q0 a 1 nan tag\n", "every score is NaN"),
@@ -356,7 +364,7 @@ def test_what_is_written_is_read(
         lines.append(separator.join([query_id, "Q0", doc_id, str(number + 1), repr(score), "t"]) + end)
     table = read_bytes(tmp_path, "".join(lines))
     assert table.scores == rows
-    assert table.findings == ()
+    assert reading(table) == ()
 
 
 LINES = st.sampled_from(
@@ -372,9 +380,9 @@ LINES = st.sampled_from(
 def test_every_line_is_accounted_for(tmp_path: Path, templates: list[str]) -> None:
     lines = [template.format(n=f"d{number}") for number, template in enumerate(templates)] + ["1 Q0 last 1 0.5 t"]
     table = read_bytes(tmp_path, "\n".join(lines))
-    left_out = [finding for finding in table.findings if finding.code != "infinite-score"]
+    left_out = [finding for finding in reading(table) if finding.code not in ("infinite-score", "odd-rank")]
     blank = sum(not line.strip() for line in lines)
     assert len(table.rows) + sum(finding.count for finding in left_out) + blank == len(lines)
-    for finding in table.findings:
+    for finding in reading(table):
         assert finding.line is not None
         assert lines[finding.line - 1].strip()
