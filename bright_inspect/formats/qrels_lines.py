@@ -7,22 +7,14 @@ a finding with its number.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifier, path_literal, reason_of, text_literal
 from bright_inspect.domain.findings import Finding, Severity
 from bright_inspect.errors import UnreadableInput
+from bright_inspect.formats.lines import MAX_LINE_BYTES, line_numbers, lines_sql, shown
 from bright_inspect.formats.qrels_sniff import EXPECTED, QrelsKind
 
-#: Longest line that is read; DuckDB's own default is 2 MB.
-MAX_LINE_BYTES = 16_000_000
-# No line has a second column, and no line is NULL: these strings occur in no file.
-_WHOLE_LINES = (
-    "delim='\x1f\x1e\x1f\x1e', nullstr='\x1e\x1f\x1e\x1f', columns={'line': 'VARCHAR'}, header=false, quote='', "
-    "escape='', comment='', auto_detect=false, strict_mode=false, "
-    f"max_line_size={MAX_LINE_BYTES}, buffer_size={2 * MAX_LINE_BYTES}"
-)
 # Only these separate columns, as in run files; other blanks, such as a no-break space, belong to ids.
 _BLANKS = "' ' || chr(9) || chr(12) || chr(13)"
 _INTEGRAL = r"^[+-]?[0-9]+(\.0*)?$"
@@ -128,8 +120,7 @@ def _split_lines(cursor: Cursor, source: Path, lines: str, kind: QrelsKind) -> N
     """Fill ``lines(number, line, query_id, doc_id, relevance, state)``; ``number`` counts lines that are not empty."""
     cursor.execute(f"""
         CREATE OR REPLACE TABLE {lines} AS
-        WITH source AS (SELECT row_number() OVER () AS number, line
-                        FROM read_csv({path_literal(source)}, {_WHOLE_LINES})),
+        WITH source AS ({lines_sql(source)}),
              split AS (SELECT number, line, {_fields_sql(kind)} AS f FROM source),
              fields AS (SELECT number, line, f.q AS query_id, f.d AS doc_id, f.r AS grade,
                                regexp_matches(f.r, '{_INTEGRAL}') AS integral FROM split)
@@ -230,29 +221,6 @@ def repeated_judgments(path: Path, repeats: int, disagreeing: int, line: int | N
     message = f"{repeats} pair(s) judged more than once{worse}; the first judgment counts (trec_eval stops)."
     severity: Severity = "error" if disagreeing else "warning"
     return Finding("repeated-judgment", severity, str(path), message, line, repeats)
-
-
-def line_numbers(source: Path, wanted: Iterable[int]) -> dict[int, int]:
-    """The number in the file of the n-th line that is not empty, for each n wanted; all from 1."""
-    missing = set(wanted)
-    numbers: dict[int, int] = {}
-    count = 0
-    with source.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not missing:
-                break
-            if line != b"\n":
-                count += 1
-                if count in missing:
-                    numbers[count] = number
-                    missing.discard(count)
-    return numbers
-
-
-def shown(line: str, length: int = 80) -> str:
-    """A line as messages show it: cut, and escaped unless all of it is printable."""
-    cut = line if len(line) <= length else line[: length - 1] + "…"
-    return cut if cut.isprintable() else ascii(cut)
 
 
 def _no_judgment(path: Path, states: dict[str, tuple[int, int, str]]) -> UnreadableInput:
