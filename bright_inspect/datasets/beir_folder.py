@@ -1,4 +1,4 @@
-"""A folder in BEIR's layout: ``corpus.jsonl``, ``queries.jsonl``, ``qrels/{split}.tsv`` (FORMATS E.6), or compressed."""
+"""A folder in BEIR's layout: ``corpus.jsonl``, ``queries.jsonl``, ``qrels/{split}.tsv`` (FORMATS E.6); also packed."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ class BrightFolder(Source):
             read = f"read_json({paths_literal(files)}, format='{style}', columns={{{columns}}})"
             lists = "if(json_type({name}) = 'ARRAY', {name}::VARCHAR[], [{name}->>'$'])"
         optional = [name for name in names if name not in ("id", "query", "content", "gold_ids")]
-        chosen = [f"{lists.format(name=name)} AS {name}" if name in _LIST_COLUMNS else name for name in names]
+        chosen = [lists.format(name=name) if name in _LIST_COLUMNS else name for name in names]
         missing = ", ".join(["1 AS one", *(f"NULL::VARCHAR AS {name}" for name in optional)])
         places = ", ".join(f"c{place}" for place in range(len(names)))
         # A column that the files have not got is looked for one level up, where it is NULL.

@@ -18,6 +18,7 @@ NO_PAIRS = "SELECT NULL::VARCHAR AS query_id, NULL::VARCHAR AS doc_id WHERE fals
 NO_PAGES = "SELECT NULL::VARCHAR AS query_id, NULL::VARCHAR AS page_id WHERE false"
 # What files are called when their folder has the name of the collection.
 _GENERIC = re.compile(r"(queries|query|topics|qrels?|corpus|test|dev|train|collection|documents)", re.IGNORECASE)
+_SUFFIXES = re.compile(r"(\.(gz|zst|bz2|xz|tsv|csv|txt|jsonl?|ndjson|parquet))+$", re.IGNORECASE)
 _ROLES = re.compile(r"^(queries|topics|qrels?|corpus)[._-]|[._-](queries|topics|qrels?|corpus)$", re.IGNORECASE)
 
 
@@ -84,11 +85,7 @@ class PlainFiles(Source):
 
 def collection_name(path: Path) -> str:
     """What a collection is called by one of its files: ``nfc`` for ``nfc.queries.tsv`` and ``nfc/queries.jsonl``."""
-    stem = (
-        path.name.split(".", 1)[0]
-        if _GENERIC.fullmatch(path.name.split(".", 1)[0])
-        else re.sub(r"(\.(gz|zst|bz2|xz|tsv|csv|txt|jsonl?|parquet))+$", "", path.name, flags=re.IGNORECASE)
-    )
+    stem = _SUFFIXES.sub("", path.name)
     if _GENERIC.fullmatch(stem):
         folder = path.absolute().parent
         stem = folder.parent.name if _GENERIC.fullmatch(folder.name) else folder.name
