@@ -19,6 +19,7 @@ COMMANDS = {
     "eval": "Score runs: means, n of N, and per query.",
     "compare": "Compare runs with a baseline: deltas, wins, ties, losses.",
     "check": "Say what is odd in run files, and what it changes.",
+    "fetch": "Download a data set: bright-inspect fetch bright.",
 }
 
 

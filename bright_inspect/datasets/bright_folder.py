@@ -40,7 +40,7 @@ class BrightFolder(Source):
         for path in sorted(path for suffix in _SUFFIXES for path in folder.glob(f"*/*{suffix}")):
             if not path.is_file():  # reading a pipe would wait for ever
                 continue
-            config, task = path.parent.name, _task_of(path)
+            config, task = path.parent.name, task_of(path)
             files = self._files.setdefault((config, task), [])
             if not files or files[0].suffix == path.suffix:  # the same rows in another format count once
                 files.append(path)
@@ -130,6 +130,6 @@ def _text_or_null(column: str) -> str:
     return f"nullif(nullif(nullif({column}, 'N/A'), 'empty'), '')"
 
 
-def _task_of(path: Path) -> str:
+def task_of(path: Path) -> str:
     """``earth_science`` from ``earth_science-00000-of-00001.parquet`` or ``earth_science.jsonl``."""
     return path.stem.split("-", 1)[0]

@@ -77,12 +77,16 @@ def demo_source() -> Source:
 
 
 def hub_cache_folder() -> Path | None:
-    """The snapshot of BRIGHT in the local Hugging Face cache, or None."""
+    """The snapshot of BRIGHT in the local Hugging Face cache, which may hold some of its tasks only, or None."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
         folder = Path(snapshot_download(HUB_ID, repo_type="dataset", local_files_only=True))
-    except (LocalEntryNotFoundError, FileNotFoundError):
-        return None
+    except (LocalEntryNotFoundError, FileNotFoundError) as error:
+        # Newer versions of the library refuse a snapshot of which a part was fetched, and say where it is.
+        partial = getattr(error, "snapshot_path", None)
+        if partial is None:
+            return None
+        folder = Path(partial)
     return folder if (folder / "examples").is_dir() else None
