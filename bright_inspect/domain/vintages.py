@@ -92,7 +92,7 @@ VINTAGES = (
 def vintage_of(task: str, queries: int | None = None, golds: int | None = None) -> list[Vintage]:
     """The uploads in which a task has as many queries and gold pairs, in the order of ``VINTAGES``.
 
-    A count of None says nothing. An upload whose count of a task is not known is not among them if that count is asked for.
+    A count of None says nothing. An upload whose count of a task is not known is not among them if it is asked for.
     """
     if queries is None and golds is None:
         return []

@@ -49,8 +49,9 @@ def query_set_findings(
     ]
     known = "As many, but not the same." if count == expected else _known(vintages, count, "queries")
     message = (
-        f"the run has {count} queries, {dataset}/{task} at hand has {expected}; {'; '.join(differences)}. {known} Queries only in "
-        "the run are not scored, those only in the data count 0: compare with runs over the same queries only."
+        f"the run has {count} queries, {dataset}/{task} at hand has {expected}; {'; '.join(differences)}. {known} "
+        "Queries only in the run are not scored, those only in the data count 0: compare with runs over the same "
+        "queries only."
     )
     return [Finding("other-vintage", "warning", str(file), message, count=len(extra) + len(missing))]
 
@@ -160,15 +161,15 @@ def output_folder_findings(file: Path, modified: Mapping[str, float]) -> list[Fi
         elif later > _SAME_RUN_SECONDS and file.name == "score.json":
             message = (
                 f"{metrics} is {_duration(later)} younger than these scores: BRIGHT's run.py reuses a score.json that "
-                "is there, and the folder's name holds neither --reasoning nor --checkpoint nor --input_file. If one of "
-                "them was given the second time, it had no effect: the scores are still the first run's."
+                "is there, and the folder's name holds neither --reasoning nor --checkpoint nor --input_file. If "
+                "one of them was given the second time, it had no effect: the scores are still the first run's."
             )
             findings.append(Finding("scores-reused", "warning", str(file), message))
     variants = sorted(name for name in modified if _is_variant_score(name) or name == "score.json")
     if len(variants) > 1 and "results.json" in modified and file.name in variants:
         message = (
-            f"one results.json for {len(variants)} score files ({_some(variants)}): ReasonIR's run.py overwrites it with "
-            "each reasoning variant, so it holds the values of the one that ran last, not of this file for certain."
+            f"one results.json for {len(variants)} score files ({_some(variants)}): ReasonIR's run.py overwrites it "
+            "with each reasoning variant, so it holds the values of the one that ran last, not of this file for certain."
         )
         findings.append(Finding("shared-metrics", "warning", str(file), message, count=len(variants)))
     if file.name == "scores.json" and file.parent.parent.name.startswith("run_"):
