@@ -169,7 +169,7 @@ def output_folder_findings(file: Path, modified: Mapping[str, float]) -> list[Fi
     if len(variants) > 1 and "results.json" in modified and file.name in variants:
         message = (
             f"one results.json for {len(variants)} score files ({_some(variants)}): ReasonIR's run.py overwrites it "
-            "with each reasoning variant, so it holds the values of the one that ran last, not of this file for certain."
+            "with each reasoning variant, so it holds the values of the one that ran last, which need not be this file."
         )
         findings.append(Finding("shared-metrics", "warning", str(file), message, count=len(variants)))
     if file.name == "scores.json" and file.parent.parent.name.startswith("run_"):
