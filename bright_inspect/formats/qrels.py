@@ -1,8 +1,9 @@
 """Judgment files in every format they are passed around in, as one relation of judgments and one of exclusions.
 
-Formats (FORMATS E.3, E.6): TREC's four columns; three columns without a header; BEIR's TSV with a header; a JSON
-object ``{query_id: {doc_id: relevance}}``; and Anserini's lists of excluded documents, two columns. One set of rules
-tells them apart from the head of the file; where it cannot, it asks for the format instead of guessing.
+Formats (FORMATS E.3, E.6): TREC's four columns; three columns without a header; BEIR's TSV with a header, and the same
+columns as JSON Lines or Parquet; a JSON object ``{query_id: {doc_id: relevance}}``; and Anserini's lists of excluded
+documents, two columns. One set of rules tells them apart from the head of the file; where it cannot, it asks for the
+format instead of guessing.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def read_qrels_into(cursor: Cursor, path: Path, table: str, format: QrelsFormat 
     scan = scan_file(path)
     with ExitStack() as stack:
         source, findings = path, list[Finding]()
-        if not scan.clean:
-            escape = "\\\\" if kind.format == "json" else "\\"
+        if not scan.clean and kind.format != "parquet":
+            escape = "\\\\" if kind.format in ("json", "jsonl") else "\\"
             source, findings = stack.enter_context(clean_copy(path, escape))
         if kind.format == "json":
             findings += read_json_rows(cursor, path, source, table, forced=format is not None)

@@ -34,7 +34,7 @@ def read_line_rows(cursor: Cursor, path: Path, source: Path, table: str, kind: Q
         UnreadableInput: no line is a judgment, or one is too long.
     """
     lines = identifier(f"{table}_lines")
-    if not _read_regular(cursor, source, lines, kind):
+    if kind.names[0] or not _read_regular(cursor, source, lines, kind):
         try:
             _split_lines(cursor, source, lines, kind)
         except QueryInterrupted:
@@ -54,7 +54,7 @@ def read_line_rows(cursor: Cursor, path: Path, source: Path, table: str, kind: Q
     repeated = _keep_first(cursor, lines, table)
     cursor.execute(f"DROP TABLE {lines}")
     places = [number for state, (_, number, _) in states.items() if state in _FINDINGS]
-    numbers = line_numbers(source, [*places, *([repeated[2]] if repeated else [])])
+    numbers = {} if kind.format == "parquet" else line_numbers(source, [*places, *([repeated[2]] if repeated else [])])
     findings = [
         Finding(code, severity, str(path), template.format(n=count, line=shown(line)), numbers.get(number), count)
         for state, (count, number, line) in sorted(states.items(), key=lambda item: item[1][1])
@@ -120,8 +120,7 @@ def _split_lines(cursor: Cursor, source: Path, lines: str, kind: QrelsKind) -> N
     """Fill ``lines(number, line, query_id, doc_id, relevance, state)``; ``number`` counts lines that are not empty."""
     cursor.execute(f"""
         CREATE OR REPLACE TABLE {lines} AS
-        WITH source AS ({lines_sql(source)}),
-             split AS (SELECT number, line, {_fields_sql(kind)} AS f FROM source),
+        WITH split AS ({_split_sql(source, kind)}),
              fields AS (SELECT number, line, f.q AS query_id, f.d AS doc_id, f.r AS grade,
                                regexp_matches(f.r, '{_INTEGRAL}') AS integral FROM split)
         SELECT number, line, query_id, doc_id,
@@ -140,8 +139,21 @@ def _split_lines(cursor: Cursor, source: Path, lines: str, kind: QrelsKind) -> N
     """)
 
 
+def _split_sql(source: Path, kind: QrelsKind) -> str:
+    """``SELECT number, line, f``; ``f`` is as in ``_fields_sql``."""
+    if kind.format == "parquet":
+        query, doc, relevance = (f"{identifier(name)}::VARCHAR" for name in kind.names)
+        return f"""SELECT row_number() OVER () AS number, concat_ws(' ', {query}, {doc}, {relevance}) AS line,
+                          struct_pack(q := {query}, d := {doc}, r := {relevance}) AS f
+                   FROM read_parquet({path_literal(source)})"""
+    return f"SELECT number, line, {_fields_sql(kind)} AS f FROM ({lines_sql(source)})"
+
+
 def _fields_sql(kind: QrelsKind) -> str:
     """SQL for a line's ``STRUCT(q, d, r)``, of NULLs or empty strings where it has other columns."""
+    if kind.format == "jsonl":
+        query, doc, relevance = (f"try_cast(line AS JSON)->>{text_literal(_json_path(name))}" for name in kind.names)
+        return f"struct_pack(q := {query}, d := {doc}, r := {relevance})"
     if kind.format == "beir":
         return _delimited_sql(kind)
     pattern = {"q": r"(\S+)", "i": r"(\S+)", "d": r"(\S.*?)", "r": r"(\S+)"}
@@ -155,6 +167,10 @@ def _fields_sql(kind: QrelsKind) -> str:
     if "r" in names:
         return by_ends
     return f"struct_pack(q := ({by_ends}).q, d := ({by_ends}).d, r := '')"
+
+
+def _json_path(name: str) -> str:
+    return f'$."{name}"'
 
 
 def _spaced(pattern: str) -> str:

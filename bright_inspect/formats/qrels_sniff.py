@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import read_head
+from bright_inspect.formats.parquet import is_parquet, parquet_columns
 
-QrelsFormat = Literal["trec", "triples", "beir", "json", "exclusions"]
+QrelsFormat = Literal["trec", "triples", "beir", "json", "jsonl", "parquet", "exclusions"]
 """``trec``: query_id 0 doc_id relevance; ``triples``: query_id doc_id relevance; ``beir``: the same with a header;
-``json``: {query_id: {doc_id: relevance}}; ``exclusions``: query_id doc_id."""
+``json``: {query_id: {doc_id: relevance}}; ``jsonl`` and ``parquet``: rows with columns of BEIR's or like names, as MTEB
+has them on the Hub; ``exclusions``: query_id doc_id."""
 
 EXPECTED = (
     "Expected judgments: query_id 0 doc_id relevance (TREC), query-id corpus-id score with a header (BEIR), "
@@ -32,6 +36,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _QUERY_NAMES = {"query-id", "query_id", "qid", "queryid", "q_id", "topic", "topic_id"}
 _DOC_NAMES = {"corpus-id", "corpus_id", "doc_id", "docid", "doc-id", "docno", "did", "pid", "document_id"}
 _RELEVANCE_NAMES = {"score", "relevance", "rel", "label", "grade", "relevancy", "judgment", "qrel"}
+_NAMES = (_QUERY_NAMES, _DOC_NAMES, _RELEVANCE_NAMES)
 #: Lines looked at.
 _LINES = 400
 # From so many documents of a query on, 1, 2, 3 ... are ranks: no assessor's grades run on like that.
@@ -41,13 +46,14 @@ _RANKED_DEPTH = 4
 @dataclass(frozen=True, slots=True)
 class QrelsKind:
     """The format and the delimiter, by which ids may hold blanks; for a file with a header that line, how many
-    columns it has, and the places (from 0) of query, document and relevance."""
+    columns it has, and the places (from 0) of query, document and relevance; for rows the ``names`` of these three."""
 
     format: QrelsFormat
     delimiter: str = "\t"
     columns: tuple[int, int, int] = (0, 1, 2)
     width: int = 3
     header: str = ""
+    names: tuple[str, str, str] = ("", "", "")
 
 
 def sniff_qrels(path: Path, wanted: QrelsFormat | None = None) -> QrelsKind:
@@ -56,7 +62,11 @@ def sniff_qrels(path: Path, wanted: QrelsFormat | None = None) -> QrelsKind:
     Raises:
         UnreadableInput: as ``read_head``; or the file is something else, or could be something else.
     """
+    if is_parquet(path):
+        return _rows(path, "parquet", parquet_columns(path))
     lines = _head_lines(path)
+    if wanted == "jsonl" or (wanted is None and (keys := _json_keys(lines)) and _row_names(keys)):
+        return _rows(path, "jsonl", _json_keys(lines))
     header = _header(lines[0]) if lines else None
     if wanted == "beir":
         if header is None:
@@ -96,6 +106,33 @@ def _head_lines(path: Path) -> list[str]:
     return unremarked[:_LINES]
 
 
+def _json_keys(lines: list[str]) -> list[str]:
+    """The names in the first line that is a JSON object; none if there is no such line at the head."""
+    for line in lines[:10]:
+        if line.lstrip()[:1] == "{":
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(value, dict):
+                return list(value)
+    return []
+
+
+def _row_names(columns: Sequence[str]) -> tuple[str, str, str] | None:
+    """Which columns are query, document and relevance; None if one is missing or there are two of it."""
+    found = [[name for name in columns if name.lower() in known] for known in _NAMES]
+    return (found[0][0], found[1][0], found[2][0]) if all(len(names) == 1 for names in found) else None
+
+
+def _rows(path: Path, format: QrelsFormat, columns: Sequence[str]) -> QrelsKind:  # noqa: A002
+    names = _row_names(columns)
+    if names is None:
+        held = ", ".join(columns[:8]) or "none"
+        raise UnreadableInput(f"{path}: no columns query-id, corpus-id and score among {held}.", EXPECTED)
+    return QrelsKind(format, names=names)
+
+
 def fields_of(line: str) -> list[str]:
     """The columns of a line: by tabs if there are any, else by blanks."""
     line = line.strip(_BLANKS)
@@ -105,10 +142,7 @@ def fields_of(line: str) -> list[str]:
 def _header(line: str) -> QrelsKind | None:
     for delimiter in ("\t", ",", " "):
         names = [name.strip().lower() for name in next(csv.reader([line], delimiter=delimiter), [])]
-        places = [
-            [place for place, name in enumerate(names) if name in known]
-            for known in (_QUERY_NAMES, _DOC_NAMES, _RELEVANCE_NAMES)
-        ]
+        places = [[place for place, name in enumerate(names) if name in known] for known in _NAMES]
         if all(len(found) == 1 for found in places):
             query, doc, relevance = (found[0] for found in places)
             return QrelsKind("beir", delimiter, (query, doc, relevance), len(names), line)

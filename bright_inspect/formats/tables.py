@@ -18,18 +18,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from bright_inspect.db import Cursor, Database, DatabaseError, identifier, path_literal, reason_of, text_literal
+from bright_inspect.db import Cursor, DatabaseError, identifier, path_literal, reason_of, text_literal
 from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
-from bright_inspect.formats.files import clean_copy, open_decompressed, read_head, scan_file
+from bright_inspect.formats.files import clean_copy, read_head, scan_file
 from bright_inspect.formats.lines import line_numbers, lines_sql, shown
+from bright_inspect.formats.parquet import is_parquet, parquet_columns
 
 TableFormat = Literal["tsv", "csv", "jsonl", "json", "parquet"]
 _ID_NAMES = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "did", "pid", "corpus-id")
 _TEXT_NAMES = ("text", "query", "content", "contents", "question", "passage", "body", "title")
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".txt")
 _COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
-_PARQUET_MAGIC = b"PAR1"
 _HEAD_BYTES = 1 << 18
 _MOST_COLUMNS_SHOWN = 8
 
@@ -192,10 +192,8 @@ def _is_table_name(name: str) -> bool:
 
 
 def _layout_of(path: Path) -> _Layout:
-    with open_decompressed(path) as file:
-        magic = file.read(len(_PARQUET_MAGIC))
-    if magic == _PARQUET_MAGIC:
-        return _Layout("parquet", _parquet_columns(path), header=True)
+    if is_parquet(path):
+        return _Layout("parquet", parquet_columns(path), header=True)
     head = read_head(path, _HEAD_BYTES)
     utf16 = head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     text = head.decode("utf-16", "replace") if utf16 else head.decode("utf-8-sig", "replace")
@@ -206,15 +204,6 @@ def _layout_of(path: Path) -> _Layout:
         return _Layout("jsonl", _json_lines_columns(path, text), header=False)
     lines = [line for line in re.split(r"\r\n|\r|\n", text) if line]
     return _delimited(path, lines)
-
-
-def _parquet_columns(path: Path) -> tuple[str, ...]:
-    try:
-        with Database() as database:
-            rows = database.cursor().execute(f"DESCRIBE FROM read_parquet({path_literal(path)})").fetchall()
-    except DatabaseError as error:
-        raise UnreadableInput(f"{path}: damaged Parquet ({reason_of(error)}).", "Fetch or write it again.") from None
-    return tuple(str(row[0]) for row in rows)
 
 
 def _json_lines_columns(path: Path, text: str) -> tuple[str, ...]:

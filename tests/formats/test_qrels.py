@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bright_inspect.db import Database
+from bright_inspect.db import Database, path_literal
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.qrels import QrelsFile, read_qrels, read_qrels_into
 from bright_inspect.formats.qrels_sniff import QrelsFormat
@@ -63,6 +63,11 @@ def codes(file: QrelsFile) -> list[str]:
         (codecs.BOM_UTF8 + BEIR.encode(), ["byte-order-mark"]),
         ("qid\titer\tdocno\trel\n1\t0\ta\t1\n1\t0\tb\t0\nq2\t0\tc\t3\n", []),
         ("score\tdoc_id\tquery_id\n1\ta\t1\n0\tb\t1\n3\tc\tq2\n", []),
+        (
+            '{"query-id": 1, "corpus-id": "a", "score": 1}\n{"query-id": "1", "corpus-id": "b", "score": 0.0}\n'
+            '{"score": 3, "corpus-id": "c", "query-id": "q2", "note": null}\n',
+            [],
+        ),
         ('{"1": {"a": 1, "b": 0}, "q2": {"c": 3}}', []),
         ('{"1": {"a": 1.0, "b": false}, "q2": {"c": 3}}', []),
         (' \n{"1": {"a": 1, "b": 0},\r\n "q2": {"c": 3}}', []),
@@ -211,7 +216,8 @@ ORDER = json.dumps({"1": {f"d{rank}": 100 - rank for rank in range(12)}})
         ('{"1": {"a": "x"}}', "no usable judgment"),
         ("{}", "an empty JSON object"),
         ("\0\0", "binary"),
-        (GOOD.encode("utf-16")[:-1] * 0 + b"PAR1\0\0", "binary"),
+        (b"PAR1\0\0", "damaged Parquet"),
+        ('{"query": "1", "doc_id": "a", "score": 1}\n{"query": "1"', "more than one JSON value"),
     ],
 )
 def test_what_is_no_judgment_file_is_named_for_what_it_is(tmp_path: Path, content: bytes | str, said: str) -> None:
@@ -233,6 +239,36 @@ def test_bad_json_entries_are_left_out_and_named(tmp_path: Path) -> None:
         ("fractional-relevance", 1),
         ("bad-judgment", 3),
     }
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ('{"query-id": "2", "corpus-id": "b"}', "bad-judgment"),
+        ('{"query-id": "2", "corpus-id": "b", "score": 0.5}', "fractional-relevance"),
+        ('{"query-id": "2", "corpus-id": "b", "sc', "bad-judgment"),
+        ('{"query-id": null, "corpus-id": "b", "score": 1}', "bad-judgment"),
+        ("[1]", "bad-judgment"),
+    ],
+)
+def test_a_bad_row_is_left_out_and_named(tmp_path: Path, line: str, code: str) -> None:
+    row = '{"query-id": "1", "corpus-id": "a", "score": -100}\n'
+    file = read(tmp_path, f"{row}\n{line}\n" + row.replace("-100", "2").replace('"a"', '"b"'))
+    assert (file.rows, file.exclusions) == ([("1", "b", 2)], [("1", "a")])
+    assert (file.findings[0].code, file.findings[0].line) == (code, 3)
+
+
+def test_parquet_rows(tmp_path: Path) -> None:
+    path = tmp_path / "test-00000-of-00001.parquet"
+    rows = "(VALUES (1, 'a', 1::BIGINT), (1, 'b', -100), (2, NULL, 1), (2, 'c', 2), (2, 'c', 1)) t(qid, docno, rel)"
+    with Database() as database:
+        database.cursor().execute(f"COPY (FROM {rows}) TO {path_literal(path)}")
+        database.cursor().execute(f"COPY (SELECT 1 AS x) TO {path_literal(tmp_path / 'x.parquet')}")
+    file = read_qrels(path)
+    assert (file.rows, file.exclusions) == ([("1", "a", 1), ("2", "c", 2)], [("1", "b")])
+    assert codes(file) == ["bad-judgment", "repeated-judgment", "excluded-by-relevance"]
+    with pytest.raises(UnreadableInput, match="no columns query-id, corpus-id and score among x"):
+        read_qrels(tmp_path / "x.parquet")
 
 
 def test_into_tables(tmp_path: Path) -> None:
