@@ -23,6 +23,7 @@ COMMANDS = {
     "layers": "List the layers of judgments, and in what two of them differ.",
     "check": "Say what is odd in run files, and what it changes.",
     "formats": "List the run formats that are read, with an example each.",
+    "fetch": "Download a data set: bright-inspect fetch bright.",
 }
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from bright_inspect.db import Cursor
+from bright_inspect.domain.findings import Finding
+
 
 class Source(Protocol):
     """A place that holds queries, judgments, exclusions and perhaps documents of some tasks."""
@@ -40,3 +43,15 @@ class Source(Protocol):
 
     def documents_sql(self, dataset: str, task: str) -> str | None:
         """``(doc_id, content)`` of the corpus, which may be a part of it, or None if there is none at hand."""
+
+    def findings(self, cursor: Cursor, dataset: str, task: str) -> list[Finding]:
+        """What is odd in the task's queries and judgments. Reads them, but not the corpus.
+
+        Raises:
+            UnreadableInput: a file is damaged or holds something else.
+        """
+        return []
+
+    def document_findings(self, cursor: Cursor, dataset: str, task: str) -> list[Finding]:
+        """What is odd in the task's corpus. Reads the whole of it, which may take as long as an index of it."""
+        return []
