@@ -39,13 +39,21 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             baseline: str | None,
             layer: str | None,
             ties: TieRule,
+            wanted_format: str | None,
+            queries: Path | None,
+            corpus: tuple[Path, ...],
             **others: Any,
         ) -> Any:
-            return command(OpenRequest(runs, data, dataset, task, qrels, baseline, layer, ties), **others)
+            request = OpenRequest(
+                runs, data, dataset, task, qrels, baseline, layer, ties, wanted_format, queries, corpus
+            )
+            return command(request, **others)
 
         decorated: _Command = with_request
         for option in (
             click.option("--baseline", metavar="NAME", help="The run to compare with; the last one unless named."),
+            click.option("--format", "wanted_format", metavar="NAME",
+                         help="Read the runs as this format, whatever they look like: bright-inspect formats."),
             click.option("--ties", type=click.Choice(TIE_RULES), default="trec", show_default=True,
                          help="What ranks documents of equal score: trec, doc id descending after float32 scores; "
                               "float64, the same in double precision; file, the file's order; rank, the file's ranks."),
@@ -54,10 +62,14 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             click.option("--qrels", multiple=True, metavar="[LAYER=]PATH",
                          help="Judgments, a file or a folder of them: a layer beside the data set's own, which counts "
                               "unless --layer names another. May be repeated."),
+            click.option("--corpus", multiple=True, type=click.Path(path_type=Path), metavar="PATH",
+                         help="Documents of any other collection: TSV, CSV, JSONL, Parquet or a folder of them."),
+            click.option("--queries", "queries", type=click.Path(path_type=Path), metavar="FILE",
+                         help="Queries of any other collection: TSV, CSV, JSONL or Parquet."),
             click.option("--task", metavar="TASK", help="The task of every run, if paths and documents do not tell."),
             click.option("--dataset", metavar="NAME", help="The dataset: bright, bright-long, demo ..."),
             click.option("--data", type=click.Path(path_type=Path), metavar="DIR",
-                         help="Folder of a BRIGHT snapshot (examples/, documents/ ...)."),
+                         help="Folder of a BRIGHT snapshot (examples/, documents/ ...) or of BEIR data."),
             click.argument("runs", nargs=-1, required=required, metavar="RUN..."),
         ):  # fmt: skip
             decorated = option(decorated)

@@ -13,7 +13,7 @@ from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, identifie
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.errors import UnreadableInput, UsageError
-from bright_inspect.formats.trec_qrels import QrelsFile, read_trec_qrels
+from bright_inspect.formats.qrels import QrelsRead, read_qrels_into
 
 TaskKey = tuple[str, str]
 """(dataset, task)"""
@@ -24,10 +24,11 @@ ORIGINAL_LAYER = "original"
 
 @dataclass(frozen=True, slots=True)
 class GivenQrels:
-    """Judgments from ``--qrels``: one layer of one task."""
+    """Judgments from ``--qrels``: one layer of one task. Their rows are in ``table`` and ``{table}_exclusions``."""
 
     path: Path
-    file: QrelsFile
+    table: str
+    read: QrelsRead
 
 
 class Collections:
@@ -51,7 +52,7 @@ class Collections:
         or the one in its file name, or a custom one of its own.
 
         Raises:
-            UnreadableInput: as ``read_trec_qrels``, or the folder is empty.
+            UnreadableInput: as ``read_qrels_into``, or the folder is empty.
             UsageError: there is the same layer of this task already.
         """
         layer, path = _split_layer(argument)
@@ -64,7 +65,8 @@ class Collections:
             self._add_file(layer, file, task, dataset)
 
     def _add_file(self, layer: str | None, path: Path, task: str | None, dataset: str | None) -> None:
-        file = read_trec_qrels(path)
+        table = f"given_qrels_{sum(map(len, self._given.values()))}"
+        read = read_qrels_into(self._cursor, path, table)
         described = describe_path(path.name, self.task_names())
         layer = layer or described.system() or "qrels"
         task = normalised_task(task) if task else described.task
@@ -82,8 +84,8 @@ class Collections:
                 f"two judgment files for {'/'.join(key)}, layer {layer}: {layers[layer].path} and {path}.",
                 "Name their layers: --qrels NAME=FILE.",
             )
-        layers[layer] = GivenQrels(path, file)
-        self.findings += file.findings
+        layers[layer] = GivenQrels(path, table, read)
+        self.findings += read.findings
 
     @property
     def given(self) -> tuple[TaskKey, ...]:
@@ -177,17 +179,25 @@ class Collections:
             ):
                 if table != "all_qrels" or ORIGINAL_LAYER not in self._given.get(key, {}):
                     self._cursor.execute(f"INSERT INTO {table} BY NAME SELECT {labels}, * FROM ({sql})")
-            self._load_exclusions(key, source)
+            self.findings += source.findings(self._cursor, *key)
+        exclusions = [source.exclusions_sql(*key)] if source is not None else []
+        exclusions += [
+            f"SELECT query_id, doc_id FROM {identifier(f'{given.table}_exclusions')}"
+            for given in self._given.get(key, {}).values()
+            if given.read.has_exclusions
+        ]
+        if exclusions:
+            self._load_exclusions(key, " UNION ALL ".join(exclusions))
         for layer, given in self._given.get(key, {}).items():
             self._insert_given(key, layer, given)
 
-    def _load_exclusions(self, key: TaskKey, source: Source) -> None:
+    def _load_exclusions(self, key: TaskKey, exclusions: str) -> None:
         """Add the task's exclusions, if it has any, to the view ``exclusions``.
 
         A table of its own for each task, without the columns that are the same in a million rows.
         """
         table = identifier(f"exclusions_{len(self._excluding)}")
-        self._cursor.execute(f"CREATE TABLE {table} AS {source.exclusions_sql(*key)}")
+        self._cursor.execute(f"CREATE OR REPLACE TABLE {table} AS {exclusions}")
         filled = self._cursor.execute(f"SELECT EXISTS (FROM {table})").fetchone()
         if not (filled and filled[0]):
             self._cursor.execute(f"DROP TABLE {table}")
@@ -217,19 +227,8 @@ class Collections:
             raise UnreadableInput(message, hint) from None
 
     def _insert_given(self, key: TaskKey, layer: str, given: GivenQrels) -> None:
-        rows = given.file.rows
-        self._cursor.execute(
-            """INSERT INTO all_qrels SELECT $dataset, $task, $layer, unnest($query_ids::VARCHAR[]),
-                                            unnest($doc_ids::VARCHAR[]), unnest($relevances::INTEGER[])""",
-            {
-                "dataset": key[0],
-                "task": key[1],
-                "layer": layer,
-                "query_ids": [row[0] for row in rows],
-                "doc_ids": [row[1] for row in rows],
-                "relevances": [row[2] for row in rows],
-            },
-        )
+        labels = f"{text_literal(key[0])} AS dataset, {text_literal(key[1])} AS task, {text_literal(layer)} AS layer"
+        self._cursor.execute(f"INSERT INTO all_qrels BY NAME SELECT {labels}, * FROM {identifier(given.table)}")
 
     def load_known_golds(self) -> None:
         """Fill the temporary table ``known_golds(dataset, task, query_id, doc_id)`` with every known task's golds."""

@@ -39,10 +39,14 @@ def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | No
                             SELECT query_id FROM file_queries WHERE file_id = {file.file_id}
                             AND dataset = {text_literal(task[0])} AND task = {text_literal(task[1])})"""
                 )
+    # Runs made with a prebuilt Lucene index have underscores for the spaces in BRIGHT's ids (FORMATS A.5).
     cursor.execute(f"""
         INSERT INTO documents BY NAME
-        SELECT {labels}, doc_id, content FROM ({corpus})
-        WHERE doc_id IN ({" UNION ".join(wanted)})
+        WITH wanted AS MATERIALIZED ({" UNION ".join(wanted)})
+        SELECT {labels}, doc_id, content FROM ({corpus}) WHERE doc_id IN (FROM wanted)
+        UNION ALL
+        SELECT {labels}, replace(doc_id, ' ', '_'), content FROM ({corpus})
+        WHERE contains(doc_id, ' ') AND replace(doc_id, ' ', '_') IN (FROM wanted)
     """)
     row = cursor.execute(f"SELECT count(*) FROM ({corpus})").fetchone()
     return int(row[0]) if row else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, PathDescription, RunName, describe_path
 from bright_inspect.errors import BrightInspectError, UnreadableInput, UsageError
 from bright_inspect.formats.runs import ReadRun, read_runs
+from bright_inspect.store.aliases import document_aliases, query_count, query_prefix
 from bright_inspect.store.collections import Collections, custom_task
 from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
@@ -108,10 +109,8 @@ def open_session(
             cursor = database.cursor()
             cancel.watch(cursor)
             create_tables(cursor)
-            collections = Collections(
-                cursor, sources if sources is not None else find_sources(request.data), request.layer
-            )
-            for argument in request.qrels:
+            collections = Collections(cursor, sources if sources is not None else _sources(request), request.layer)
+            for argument in request.qrels if not _is_collection(request) else ():
                 collections.add_qrels(argument, request.task, request.dataset)
             return _open_files(request, inputs, database, cursor, collections, progress, cancel)
     except QueryInterrupted:
@@ -122,6 +121,19 @@ def open_session(
         cancel.unwatch()  # a late Esc must not interrupt a closed cursor
         database.close()
         raise
+
+
+def _is_collection(request: OpenRequest) -> bool:
+    """Whether the request gives a collection of its own, whose judgments its qrels are."""
+    return request.queries is not None or bool(request.corpus)
+
+
+def _sources(request: OpenRequest) -> Iterator[Source]:
+    if not _is_collection(request):
+        return find_sources(request.data)
+    name = request.task or (request.dataset or "").removeprefix("custom:") or None
+    qrels = [Path(path).expanduser() for path in request.qrels]
+    return find_sources(request.data, request.queries, qrels, request.corpus, name)
 
 
 def _open_files(
@@ -181,11 +193,13 @@ def _open_file(
     state = file_state(path)
     cached = cache.find(path, request.format)
     reads: tuple[ReadRun, ...] = ()
+    sources: list[str] = []
     if cached is not None:
         reads = tuple(run.read for run in cached)
+        sources = [f"read_parquet({path_literal(run.parquet)})" for run in cached]
         try:
             for number, run in enumerate(cached, file_id):
-                _view(cursor, f"rows_{number}", "*", f"read_parquet({path_literal(run.parquet)})")
+                _view(cursor, f"rows_{number}", "*", sources[number - file_id])
                 if run.reasons is not None:
                     _view(cursor, f"reasons_{number}", "*", f"read_parquet({path_literal(run.reasons)})")
         except QueryInterrupted:
@@ -196,14 +210,14 @@ def _open_file(
         reads = read_runs(cursor, path, f"read_{file_id}", request.format)
         if file_state(path) != state:
             raise UnreadableInput(f"{path}: changed while it was being read.", "Try again when it is written.")
+        sources = [identifier(read.table) for read in reads]
         for number, read in enumerate(reads, file_id):
-            # Readers keep the file's order.
-            _view(cursor, f"rows_{number}", "*, rowid AS position", identifier(read.table))
+            _view(cursor, f"rows_{number}", _columns({}, ranked=False), sources[number - file_id])
             if read.reasons:
                 _view(cursor, f"reasons_{number}", "*", identifier(f"{read.table}_reasons"))
     parts = [
-        _open_part(cursor, number, run_input, read, request, collections, ranked=cached is not None)
-        for number, read in enumerate(reads, file_id)
+        _open_part(cursor, file_id + number, run_input, read, source, request, collections, ranked=cached is not None)
+        for number, (read, source) in enumerate(zip(reads, sources, strict=True))
     ]
     return _OpenFile(run_input, state, parts, fresh=cached is None)
 
@@ -213,6 +227,7 @@ def _open_part(
     number: int,
     run_input: RunInput,
     read: ReadRun,
+    source: str,
     request: OpenRequest,
     collections: Collections,
     *,
@@ -224,18 +239,38 @@ def _open_part(
         # What the file says of itself goes before what its path says.
         described = replace(described, task=read.task or described.task, long=read.long)
     resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
+    spelled: dict[str, str] = {}
+    findings = list(read.findings)
+    if not resolution.sure and (prefix := query_prefix(cursor, rows, collections)):
+        spelled["query_id"] = prefix.sql
+        findings.append(prefix.finding(path, query_count(cursor, rows)))
+        _view(cursor, rows, _columns(spelled, ranked), source)
+        resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
     if not resolution.tasks:
-        resolution = Resolution((custom_task(path, request.dataset),), resolution.findings)
+        # A collection that was given file by file is what its runs are of.
+        own = collections.known()[0] if _is_collection(request) else custom_task(path, request.dataset)
+        resolution = Resolution((own,), resolution.findings)
     for key in resolution.tasks:
         collections.load(key)
+    if aliases := document_aliases(cursor, rows, path, resolution.tasks, f"aliases_{number}"):
+        spelled["doc_id"] = aliases[0]
+        findings.append(aliases[1])
+        _view(cursor, rows, _columns(spelled, ranked), source)
     assign_queries(cursor, rows, number, resolution)
-    findings = [*read.findings, *resolution.findings]
+    findings += resolution.findings
     scored = any(collections.has_judgments(key) for key in resolution.tasks)
     if scored:
         if not resolution.sure:
             _require_shared_queries(cursor, number, rows, path, resolution)
         place_documents(cursor, rows, number, resolution.tasks, collections, request.ties, ranked=ranked)
-    return _OpenPart(number, run_input, rows, "*", read, resolution, findings, scored)
+    return _OpenPart(number, run_input, rows, _columns(spelled, ranked=True), read, resolution, findings, scored)
+
+
+def _columns(spelled: Mapping[str, str], ranked: bool) -> str:
+    """SQL for the columns of a run's view: those behind it, of which some are ``spelled`` in another way, and the place
+    in the file, which a table as it was read has in its order."""
+    replaced = ", ".join(f"{sql} AS {name}" for name, sql in spelled.items())
+    return "*" + (f" REPLACE ({replaced})" if replaced else "") + ("" if ranked else ", rowid AS position")
 
 
 def _view(cursor: Cursor, name: str, columns: str, source: str) -> None:

@@ -15,7 +15,8 @@ class OpenRequest:
     """What the user asked to open; paths as typed.
 
     ``qrels`` are ``PATH`` or ``LAYER=PATH``; ``layer`` is the one that counts where a task has it, and ``ties`` what
-    breaks ties of scores.
+    breaks ties of scores. ``format`` is what run files are read as, whatever they look like. ``queries`` and
+    ``corpus`` are the files of a collection that has no layout of its own; ``qrels`` then are its judgments.
     """
 
     runs: tuple[str, ...]
@@ -27,6 +28,8 @@ class OpenRequest:
     layer: str | None = None
     ties: TieRule = "trec"
     format: str | None = None
+    queries: Path | None = None
+    corpus: tuple[Path, ...] = ()
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:
