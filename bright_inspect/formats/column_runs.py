@@ -6,14 +6,17 @@ Every line that is not blank becomes a row or is counted in a finding with its n
 from __future__ import annotations
 
 import csv
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bright_inspect.db import Cursor, QueryInterrupted, identifier, path_literal
 from bright_inspect.domain.findings import Finding, Severity
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput
-from bright_inspect.formats.parts import Part
+from bright_inspect.formats.files import clean_source
+from bright_inspect.formats.parts import Locate, Part
 from bright_inspect.formats.records import DOC_KEYS, QUERY_KEYS, RANK_KEYS, SCORE_KEYS, first_key
 from bright_inspect.formats.rows import Problems, RowSink, score_problem, shown
 from bright_inspect.formats.sniff import THREE_COLUMNS, THREE_HINT, Header, header_of, third_column
@@ -73,9 +76,7 @@ def read_three_columns(cursor: Cursor, path: Path, source: Path, table: str, *, 
             _add_score(sink, query_id, doc_id, third, None, number)
     part = _part(path, sink, kind or "tevatron")
     part.ordered = kind == "msmarco"
-    part.locate = lambda query_id, doc_id: _first_two(
-        number for number, line in _lines(source) if (_three_fields(line) or ())[:2] == (query_id, doc_id)
-    )
+    part.locate = _locator(path, lambda source: ((n, (_three_fields(line) or ())[:2]) for n, line in _lines(source)))
     return [part]
 
 
@@ -88,8 +89,15 @@ def _add_score(sink: RowSink, query_id: str, doc_id: str, text: str, rank: int |
         sink.add_row(query_id, doc_id, float(text), rank)
 
 
-def _first_two(numbers: Iterator[int]) -> list[int]:
-    return [number for number, _ in zip(numbers, range(2), strict=False)]
+def _locator(path: Path, ids_of: Callable[[Path], Iterator[tuple[int, tuple[str, ...]]]]) -> Locate:
+    """Finds lines by reading the file again: ``ids_of`` gives (line number, (query, document)) of its clean copy."""
+
+    def locate(query_id: str, doc_id: str) -> list[int]:
+        with clean_source(path) as (source, _, _):
+            numbers = (number for number, ids in ids_of(source) if ids == (query_id, doc_id))
+            return list(itertools.islice(numbers, 2))
+
+    return locate
 
 
 def _part(path: Path, sink: RowSink, name: str) -> Part:
@@ -122,9 +130,7 @@ def read_table(cursor: Cursor, path: Path, source: Path, table: str) -> list[Par
             sink.problems.add("bad-rank", f"{query_id} / {doc_id}: {rank_text}", number)
     part = _part(path, sink, "table")
     part.ordered = header.score is None
-    part.locate = lambda query_id, doc_id: _first_two(
-        row[4] for row in _table_rows(source, header, Problems()) if row[:2] == (query_id, doc_id)
-    )
+    part.locate = _locator(path, lambda source: ((r[4], r[:2]) for r in _table_rows(source, header, Problems())))
     return [part]
 
 
@@ -198,12 +204,12 @@ def read_parquet(cursor: Cursor, path: Path, table: str) -> list[Part]:
     score, rank = first_key(SCORE_KEYS, lower), first_key(RANK_KEYS, lower)
     if not (query and doc and (score or rank)):
         raise UnreadableInput(
-            f"{path}: a Parquet table with the columns {', '.join(list(types)[:8])}, not a run.",
+            f"{path}: a Parquet table with the columns {visible(', '.join(list(types)[:8]))}, not a run.",
             "A run has a query, a document, and a score or rank column (query_id, doc_id, score).",
         )
     for name in (lower[query], lower[doc]):
         if not re.fullmatch(r"VARCHAR|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?", types[name]):
-            raise UnreadableInput(f"{path}: column {name} is {types[name]}, not texts.", "Write ids as texts.")
+            raise UnreadableInput(f"{path}: column {visible(name)} is {types[name]}, not texts.", "Write ids as texts.")
     query_sql, doc_sql = (f"{identifier(lower[key])}::VARCHAR" for key in (query, doc))
     rank_sql = f"try_cast({identifier(lower[rank])} AS INTEGER)" if rank else "NULL::INTEGER"
     score_sql = f"1 / if({rank_sql} > 0, {rank_sql}, NULL)"

@@ -12,7 +12,9 @@ from typing import Any
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput
+from bright_inspect.formats.files import clean_source
 from bright_inspect.formats.json_shapes import shape_of
 from bright_inspect.formats.json_stream import JsonStream, Pairs
 from bright_inspect.formats.parts import Locate, Part
@@ -99,7 +101,8 @@ def read_rank_llm(cursor: Cursor, path: Path, source: Path, table: str) -> list[
         elif isinstance(candidates, Pairs) or not isinstance(candidates, list):
             sink.problems.add("query-without-list", f"{place}, query {query_id}", line)
         else:
-            values.add(place.partition("entry")[0])
+            if line is None and "entry" in place:
+                values.add(place.partition("entry")[0])
             sink.begin_query(query_id)
             sink.add_ranked(query_id, [_candidate_id(candidate) for candidate in candidates])
         if query_id is not None:
@@ -215,7 +218,7 @@ def read_json_rows(cursor: Cursor, path: Path, source: Path, table: str, field: 
                 sink.add_row(query_id, doc_id, float(score), rank)
         sink.add_reason(query_id, doc_id, *reason_of(row))
     part = _part(path, source, sink, "json-lines", ordered=chosen is None)
-    part.locate = _row_locator(source)
+    part.locate = _row_locator(path)
     if others:
         message = (
             f"the score is the field {chosen}; there are also {', '.join(others)}: "
@@ -225,16 +228,17 @@ def read_json_rows(cursor: Cursor, path: Path, source: Path, table: str, field: 
     return [part]
 
 
-def _row_locator(source: Path) -> Locate:
+def _row_locator(path: Path) -> Locate:
     def locate(query_id: str, doc_id: str) -> list[int]:
         numbers = []
-        for line, _, entry in records(source, Problems()):
-            row = dict(entry)
-            query, doc = first_key(QUERY_KEYS, row), first_key(DOC_KEYS, row)
-            if line and (id_text(row.get(query or "")), id_text(row.get(doc or ""))) == (query_id, doc_id):
-                numbers.append(line)
-                if len(numbers) == 2:
-                    break
+        with clean_source(path, escape="\\\\") as (source, _, _):
+            for line, _, entry in records(source, Problems()):
+                row = dict(entry)
+                query, doc = first_key(QUERY_KEYS, row), first_key(DOC_KEYS, row)
+                if line and (id_text(row.get(query or "")), id_text(row.get(doc or ""))) == (query_id, doc_id):
+                    numbers.append(line)
+                    if len(numbers) == 2:
+                        break
         return numbers
 
     return locate
@@ -253,7 +257,7 @@ def _refusal(path: Path, source: Path, sink: RowSink) -> UnreadableInput:
     entry = next((entry for _, _, entry in records(source, Problems())), None)
     shape = shape_of(entry) if entry is not None else None
     if shape is not None and shape.instead and not shape.format:
-        return UnreadableInput(f"{path}: {shape.instead}, not a run.", shape.hint)
+        return UnreadableInput(f"{path}: {visible(shape.instead)}, not a run.", shape.hint)
     first = next(iter(sink.problems.findings(path)), None)
     if first is None:
         return UnreadableInput(f"{path}: no entry lists a document.", _EXPECTED)

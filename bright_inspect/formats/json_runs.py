@@ -12,6 +12,7 @@ from typing import Any
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.names import BRIGHT_TASKS, normalised_task
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.json_records import add_ranked_list, record_list
 from bright_inspect.formats.json_shapes import shape_of
@@ -187,7 +188,7 @@ def _refusal(path: Path, stream: JsonStream) -> UnreadableInput:
     """What the file is instead, now that it is known to hold no usable row."""
     shape = shape_of(stream.value())
     stream.end()
-    what = f"{shape.instead}, not a run" if shape.instead else "holds no usable score"
+    what = f"{visible(shape.instead)}, not a run" if shape.instead else "holds no usable score"
     return UnreadableInput(f"{path}: {what}.", shape.hint)
 
 

@@ -123,11 +123,11 @@ _TOKEN = re.compile(r'[ \t\n\r]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+)',
 _MOST_LEVELS = 60
 
 
-def first_value(head: str, whole: bool) -> tuple[Any, str] | None:
+def first_value(head: str, whole: bool) -> tuple[Any, bool] | None:
     """What the first value of a text is, as far as ``head`` goes: unfinished objects and lists are ended there.
 
-    Objects come as Pairs. Also returns what follows the value in ``head``. None if the start is no JSON. ``whole`` says
-    that the head is all there is.
+    Objects come as Pairs. Also returns whether the value is whole. None if the start is no JSON. ``whole``
+    says that the head is all there is.
     """
     closers: list[str] = []
     usable, ends = 0, ""
@@ -158,4 +158,4 @@ def first_value(head: str, whole: bool) -> tuple[Any, str] | None:
         value = json.loads(head[:usable] + ends, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
         return None
-    return value, head[usable:] if not ends else ""
+    return value, not ends

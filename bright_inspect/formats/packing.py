@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import lzma
+import sys
 import zlib
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, BinaryIO, cast
 
 from bright_inspect.errors import UnreadableInput
@@ -40,6 +43,11 @@ _PICKLE_HINT = (
 )
 
 
+def _zstd() -> ModuleType:
+    """Python 3.14's own module, or its backport."""
+    return importlib.import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+
+
 def packing_of(magic: bytes) -> str | None:
     """The compression that these first bytes of a file tell, or None."""
     return next((name for start, name in _MAGICS.items() if magic.startswith(start)), None)
@@ -59,9 +67,7 @@ def unpacked(path: Path, file: BinaryIO, packing: str | None) -> BinaryIO:
     elif packing == "xz":
         stream = lzma.LZMAFile(file)  # noqa: SIM115 - closed with the file under it
     elif packing == "zstd":
-        import zstandard
-
-        stream = cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True))
+        stream = cast(IO[bytes], _zstd().ZstdFile(file))
     elif packing == "lz4":
         try:
             import lz4.frame
@@ -76,9 +82,7 @@ def unpacked(path: Path, file: BinaryIO, packing: str | None) -> BinaryIO:
 def damage(packing: str | None) -> tuple[type[BaseException], ...]:
     """The errors by which a decompressor says that its data is cut or damaged."""
     if packing == "zstd":
-        import zstandard
-
-        return (zstandard.ZstdError, EOFError, OSError)
+        return (_zstd().ZstdError, EOFError, OSError)
     if packing == "lz4":
         return (RuntimeError, EOFError, OSError, ValueError)
     return (EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)

@@ -10,6 +10,7 @@ from typing import Any
 
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding, Severity
+from bright_inspect.domain.visible import visible
 
 _BATCH = 200_000
 _REASONS_BATCH = 2_000
@@ -63,7 +64,7 @@ class Problems:
     by_code: dict[str, _Problem] = field(default_factory=dict)
 
     def add(self, code: str, place: str, line: int | None = None, count: int = 1) -> None:
-        known = self.by_code.setdefault(code, _Problem(place, line, 0))
+        known = self.by_code.setdefault(code, _Problem(visible(place), line, 0))
         known.count += count
 
     def findings(self, path: Path) -> list[Finding]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bright_inspect.db import Cursor, identifier
-from bright_inspect.domain.findings import Finding, Severity
+from bright_inspect.domain.findings import Finding
 from bright_inspect.formats.parts import Part
 
 #: The codes of all findings made here; every other one is about how the file reads.
@@ -49,27 +49,31 @@ def score_findings(cursor: Cursor, path: Path, part: Part) -> list[Finding]:
                     FROM {rows}))
         GROUP BY query_id
     """)
-    try:
-        return [*_equal(cursor, path, queries), *_contradicting(cursor, path, rows, queries),
-                *_float32(cursor, path, rows, queries), *_judgments(cursor, path, queries)]  # fmt: skip
-    finally:
-        cursor.execute(f"DROP TABLE {queries}")
-
-
-def _equal(cursor: Cursor, path: Path, queries: str) -> list[Finding]:
     row = cursor.execute(f"""
-        SELECT count(*) FILTER (equal), count(*), arg_min(query_id, place) FILTER (equal)
-        FROM {queries} WHERE documents > 1
+        SELECT count(*) FILTER (equal AND documents > 1), count(*) FILTER (documents > 1),
+               arg_min(query_id, place) FILTER (equal AND documents > 1),
+               bool_or(ranked AND (scattered OR ranks_scattered)), bool_or(scattered OR float32_ties > 0),
+               bool_and(graded) AND count(*) > 1 AND max(documents) > 1
+        FROM {queries}
     """).fetchone()
-    equal, several, first = row or (0, 0, None)
-    if not equal:
-        return []
-    which = "every query" if equal == several else f"{equal} of {several} queries"
-    message = (
-        f"all scores are equal in {which} with more than one document: only the tie rule (document ids) orders them. "
-        f"First: query {first}."
-    )
-    return [Finding("all-scores-equal", "warning", str(path), message, None, equal)]
+    equal, several, first_equal, may_contradict, may_tie, graded = row or (0, 0, None, False, False, False)
+    findings: list[Finding] = []
+    if equal:
+        which = "every query" if equal == several else f"{equal} of {several} queries"
+        message = (
+            f"all scores are equal in {which} with more than one document: only the tie rule (document ids) orders "
+            f"them. First: query {first_equal}."
+        )
+        findings.append(Finding("all-scores-equal", "warning", str(path), message, None, equal))
+    if may_contradict:
+        findings += _contradicting(cursor, path, rows, queries)
+    if may_tie:
+        findings += _float32(cursor, path, rows, queries)
+    if graded:
+        message = "every score is 0, 1, 2 or 3, as in judgments written as JSON; give those with --qrels."
+        findings.append(Finding("looks-like-judgments", "warning", str(path), message))
+    cursor.execute(f"DROP TABLE {queries}")
+    return findings
 
 
 def _contradicting(cursor: Cursor, path: Path, rows: str, queries: str) -> list[Finding]:
@@ -119,12 +123,3 @@ def _float32(cursor: Cursor, path: Path, rows: str, queries: str) -> list[Findin
         f"trec_eval 10 does not. First: query {first}, {names}."
     )
     return [Finding("float32-ties", "warning", str(path), message, None, count)]
-
-
-def _judgments(cursor: Cursor, path: Path, queries: str) -> list[Finding]:
-    row = cursor.execute(f"SELECT bool_and(graded), count(*), max(documents) FROM {queries}").fetchone()
-    severity: Severity = "warning"
-    if not row or not row[0] or row[1] < 2 or row[2] < 2:
-        return []
-    message = "every score is 0, 1, 2 or 3, as in judgments written as JSON; give those with --qrels."
-    return [Finding("looks-like-judgments", severity, str(path), message)]

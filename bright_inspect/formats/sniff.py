@@ -7,9 +7,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import peek, read_head
 from bright_inspect.formats.json_shapes import Shape, shape_of
@@ -102,9 +103,16 @@ def _sniff_json(text: str, lines: Sequence[str], whole: bool) -> Sniffed:
             return _sniffed(shape)
     parsed = first_value(text, whole)
     if parsed is None:
-        # Cut or damaged: the reader says where.
-        return Sniffed("score-json", sure=False)
-    return _sniffed(shape_of(parsed[0]))
+        # Cut or damaged: the reader of what it would have been says where.
+        parsed = first_value(text, False) if whole else None
+        begun = _sniffed(shape_of(parsed[0])) if parsed else None
+        return begun if begun and begun.format else Sniffed("score-json", sure=False)
+    value, complete = parsed
+    sniffed = _sniffed(shape_of(value))
+    if sniffed.format is None and not complete and (isinstance(value, Pairs) or len(value) < 2):
+        # The first entry goes on: what tells its shape may still come.
+        return replace(sniffed, sure=False)
+    return sniffed
 
 
 def _sniffed(shape: Shape) -> Sniffed:
@@ -238,4 +246,4 @@ def third_column(rows: Sequence[tuple[str, str]]) -> str | None:
 
 def refuse(path: Path, sniffed: Sniffed) -> UnreadableInput:
     """The error for a file that is no run."""
-    return UnreadableInput(f"{path}: {sniffed.instead}, not a run.", sniffed.hint)
+    return UnreadableInput(f"{path}: {visible(sniffed.instead)}, not a run.", sniffed.hint)
