@@ -7,16 +7,22 @@ beir 2.2.0 and mteb 2.26.24, the last two with pytrec-eval-terrier 0.5.11.
 
 from __future__ import annotations
 
+import json
 import math
+from bisect import bisect_left, bisect_right
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bright_inspect.domain.measures import Measure, parse_measure, parse_measures
+from bright_inspect.domain.names import BRIGHT_TASKS
+from bright_inspect.domain.ties import JudgedPlace, TieRange, tie_range
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.conventions import CONVENTIONS, OURS, ListedDoc, QueryCase, find_convention
 from bright_inspect.evaluation.conventions.orders import numba_argsort
+from bright_inspect.formats.trec_qrels import read_trec_qrels
 from tests.evaluation.test_measures import DOC_IDS, SCORES
 
 NDCG, AP, RR, RR10 = parse_measures(["nDCG@10 AP@10 RR RR@10"])
@@ -223,6 +229,15 @@ def test_means_as_the_tools_report_them(task: str, name: str, expected: tuple[fl
     assert bool(mean.note) or mean.counted == mean.queries
 
 
+def test_ranx_moves_ties_again_to_add_missing_queries() -> None:
+    # ranx 0.3.21, make_comparable=True, 40 tied documents and a second query that the run lacks: mean RR by the gold.
+    measured = {0: 1 / 18, 7: 1 / 14, 20: 1 / 58, 21: 1 / 42, 22: 1 / 44, 31: 1 / 62}
+    listed = [(f"d{number:02}", 0.0) for number in range(40)]
+    for gold, expected in measured.items():
+        task = [case(listed, {f"d{gold:02}": 1}), case(None, judged("a"), "2")]
+        assert find_convention("ranx").mean(RR, task).value == pytest.approx(expected, abs=1e-12)
+
+
 def test_means_of_rr_are_the_tools_own() -> None:
     # beir 2.2.0 divides by all judged queries here, and only here; mteb 2.26.24 does not round it.
     assert find_convention("beir").mean(RR10, TASKS["one missing"]).value == 0.5
@@ -406,3 +421,56 @@ def test_an_unknown_convention_is_refused() -> None:
     assert find_convention(" TREC_eval-9 ").name == "trec_eval-9"
     with pytest.raises(UsageError, match="unknown convention 'trec'"):
         find_convention("trec")
+
+
+# nDCG@10 x 100 of RaDeR's published LLM scores, which are full of ties: the means over the 12 tasks of FORMATS F.8, and
+# what ranx 0.3.21 and scikit-learn 1.9.1 gave for single tasks.
+RADER_MEANS = {"bright-inspect": 31.78, "file-order": 38.81, "best": 50.31, "worst": 24.16, "expected": 33.00}
+RADER_TASKS = {
+    "aops": {"ranx": 8.12, "sklearn": 10.31},
+    "biology": {"ranx": 52.49, "sklearn": 54.65},
+    "earth_science": {"ranx": 49.36, "sklearn": 51.49},
+    "economics": {"ranx": 29.16, "sklearn": 29.65},
+}
+
+
+def rader_cases(folder: Path, task: str) -> list[QueryCase]:
+    run = json.loads((folder / "rader" / task / "gpt4_score.json").read_bytes())
+    qrels = read_trec_qrels(folder / "qrels" / f"qrels.bright-{task.replace('_', '-')}.txt").rows
+    relevance: dict[str, Grades] = {}
+    for query_id, doc_id, grade in qrels:
+        relevance.setdefault(query_id, {})[doc_id] = grade
+    return [
+        case(list(run[query_id].items()) if query_id in run else None, grades, query_id)
+        for query_id, grades in relevance.items()
+    ]
+
+
+def range_of(one: QueryCase) -> TieRange:
+    scores = sorted(-doc.score for doc in one.listed or ())
+    places = [
+        JudgedPlace(
+            one.relevance[doc.doc_id],
+            bisect_left(scores, -doc.score),
+            bisect_right(scores, -doc.score) - bisect_left(scores, -doc.score),
+        )
+        for doc in one.listed or ()
+        if doc.doc_id in one.relevance
+    ]
+    return tie_range(NDCG, places, list(one.relevance.values()))
+
+
+def test_real_ties(bright_data: Path) -> None:
+    totals: dict[str, float] = dict.fromkeys(RADER_MEANS, 0.0)
+    for task in BRIGHT_TASKS:
+        cases = rader_cases(bright_data, task)
+        for name in ("bright-inspect", "file-order"):
+            totals[name] += 100 * (find_convention(name).mean(NDCG, cases).value or 0) / 12
+        ranges = [range_of(one) for one in cases]
+        for name in ("best", "worst", "expected"):
+            totals[name] += 100 * sum(getattr(found, name) for found in ranges) / len(cases) / 12
+        for name, expected in RADER_TASKS.get(task, {}).items():
+            value = find_convention(name).mean(NDCG, cases).value
+            assert value is not None
+            assert 100 * value == pytest.approx(expected, abs=0.005), (task, name)
+    assert totals == pytest.approx(RADER_MEANS, abs=0.005)
