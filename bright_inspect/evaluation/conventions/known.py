@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bright_inspect.domain.measures import Measure, MeasureKind
-from bright_inspect.evaluation.conventions.orders import AS_LISTED, FLOAT64, ID_ASCENDING, NUMBA, STABLE
+from bright_inspect.evaluation.conventions.orders import AS_LISTED, FLOAT64, ID_ASCENDING, NUMBA, NUMBA_TWICE, STABLE
 from bright_inspect.evaluation.conventions.rules import Convention
 
 _CUT: frozenset[MeasureKind] = frozenset({"nDCG", "AP", "R", "P"})
@@ -117,15 +117,18 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="ranx",
         title="ranx",
-        source="AmenRa/ranx: ranx/data_structures/common.py:59, ranx/metrics/*.py; numba/misc/quicksort.py",
+        source="AmenRa/ranx: ranx/data_structures/common.py:59, run.py (make_comparable), ranx/metrics/*.py; "
+        "numba/misc/quicksort.py",
         rule="Scores as float64 in the order of numba's unstable argsort: up to 15 tied documents keep the file's "
-        "order; of a repeated document the last score counts; a missing query stops it unless make_comparable=True.",
+        "order; of a repeated document the last score counts; a missing query stops it unless make_comparable=True, "
+        "which sorts all lists once more and so moves tied documents again.",
         order=NUMBA,
         removes="nothing",
         duplicates="last",
         nan="last",
         missing="stops",
         zero_option="make_comparable=True",
+        zero_option_order=NUMBA_TWICE,
         unjudged_counts=True,
         lacks=_lacks("ranx", cut=_CUT | {"RR"}, uncut=frozenset({"nDCG", "AP", "RR"})),
     ),

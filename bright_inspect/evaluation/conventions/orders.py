@@ -51,6 +51,9 @@ ID_ASCENDING = Order(
 STABLE = Order(_by_score, float, "the file's order")
 AS_LISTED = Order(list, float, "the file's order")
 NUMBA = Order(_by_numba, float, "the order that numba's quicksort leaves")
+NUMBA_TWICE = Order(
+    lambda docs: _by_numba(_by_numba(docs)), float, "the order that numba's quicksort leaves when run twice"
+)
 
 
 def numba_argsort(values: Sequence[float]) -> list[int]:

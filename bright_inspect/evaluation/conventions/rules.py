@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bright_inspect.domain.measures import Measure, MeasureKind
@@ -33,6 +33,8 @@ class Convention:
     missing: Literal["zero", "dropped", "stops"] = "zero"
     #: The tool's option that makes missing queries count 0.
     zero_option: str = ""
+    #: The order that this option leads to, where it is another one.
+    zero_option_order: Order | None = None
     #: Kinds of measures for which missing queries are 0 although others drop them.
     missing_zero: frozenset[MeasureKind] = frozenset()
     unjudged_counts: bool = False
@@ -156,7 +158,9 @@ class Convention:
     def mean(self, measure: Measure, cases: Iterable[QueryCase]) -> TaskMean:
         """The mean over a task's queries as the tool reports it."""
         cases = list(cases)
-        found = [self.query_value(measure, case) for case in cases]
+        missing = any(case.listed is None for case in cases)
+        scorer = replace(self, order=self.zero_option_order) if missing and self.zero_option_order else self
+        found = [scorer.query_value(measure, case) for case in cases]
         for outcome in ("lacking", "stops", "undefined"):
             if reasons := [
                 value.reason if outcome == "lacking" else f"query {case.query_id}: {value.reason}"
