@@ -13,7 +13,7 @@ from bright_inspect.evaluation.conventions.cases import ListedDoc, QueryCase, Qu
 from bright_inspect.evaluation.conventions.orders import FLOAT32, Order
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Convention:
     """How one tool scores. ``rule`` is one sentence; ``source`` names the files it was read in.
 
