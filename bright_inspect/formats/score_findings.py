@@ -69,7 +69,7 @@ def score_findings(cursor: Cursor, path: Path, part: Part) -> list[Finding]:
         findings += _contradicting(cursor, path, rows, queries)
     if may_tie:
         findings += _float32(cursor, path, rows, queries)
-    if graded:
+    if graded and part.format == "score-json":
         message = "every score is 0, 1, 2 or 3, as in judgments written as JSON; give those with --qrels."
         findings.append(Finding("looks-like-judgments", "warning", str(path), message))
     cursor.execute(f"DROP TABLE {queries}")

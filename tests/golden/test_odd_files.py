@@ -38,7 +38,8 @@ FILES: dict[str, tuple[str | bytes, str | bytes, float, set[str]]] = {
     "all tied, b is gold": (TIED, "1 0 b 1\n", SECOND, set()),
     "all tied, c is gold": (TIED, "1 0 c 1\n", 1.0, set()),
     "linear gain": ("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n", "1 0 a 3\n1 0 b 1\n", 0.7967, set()),
-    "negative judgment": ("1 Q0 bad 1 2 t\n1 Q0 a 2 1 t\n", "1 0 bad -100\n1 0 a 1\n", SECOND, set()),
+    "negative judgment": ("1 Q0 bad 1 2 t\n1 Q0 a 2 1 t\n", "1 0 bad -1\n1 0 a 1\n", SECOND, {"negative-relevance"}),
+    "judgment that excludes": ("1 Q0 bad 1 2 t\n1 Q0 a 2 1 t\n", "1 0 bad -100\n1 0 a 1\n", 1.0, {"excluded-by-relevance"}),
     "one of five golds at 1": (ten(1), FIVE_GOLDS, 0.3392, set()),
     "one of five golds at 2": (ten(2), FIVE_GOLDS, 0.2140, set()),
     "one of five golds at 3": (ten(3), FIVE_GOLDS, 0.1696, set()),
@@ -76,7 +77,7 @@ FILES: dict[str, tuple[str | bytes, str | bytes, float, set[str]]] = {
     "ranks against scores": ("1 Q0 b 1 0.5 t\n1 Q0 a 2 0.9 t\n", GOLD, 1.0, set()),
     "JSON in heap order": ('{"1": {"b": 0.5, "c": 0.1, "a": 0.9}}', GOLD, 1.0, set()),
     "JSON with a document twice": ('{"1": {"a": 0.9, "b": 0.7, "a": 0.5}}', GOLD, 1.0, {"duplicate-document"}),
-    "a fractional judgment": (RUN, "1 0 a 0.5\n1 0 b 1\n", SECOND, {"bad-judgment"}),
+    "a fractional judgment": (RUN, "1 0 a 0.5\n1 0 b 1\n", SECOND, {"fractional-relevance"}),
 }  # fmt: skip
 
 
@@ -114,8 +115,8 @@ def test_what_the_program_makes_of_it(tmp_path: Path, name: str) -> None:
         ("one decimal comma", 1, "1 Q0 a 1 0,9 t"),
         ("one line of 5 columns", 3, "1 line(s) with fewer than 6 columns left out: 1 Q0 c 3 0.4"),
         ("NaN", 1, "score NaN left out"),
-        ("a fractional judgment", 1, "1 line(s) that are no judgment left out: '1 0 a 0.5'"),
-        ("duplicate judgment", 2, "the first counts (trec_eval stops)"),
+        ("a fractional judgment", 1, "1 line(s) left out, their documents count as unjudged"),
+        ("duplicate judgment", 2, "trec_eval stops"),
         ("BOM in the run", 1, "trec_eval takes it as part of the first query id"),
     ],
 )
@@ -139,7 +140,7 @@ def test_the_mean_over_answered_queries_stands_beside(tmp_path: Path) -> None:
         ("1 Q0 a 0.9 t\n1 Q0 b 0.5 t\n", 'lines have 5 columns, the score or the rank is missing: "1 Q0 a 0.9 t"'),
         ("1 Q0 b 1 0,9 t\n1 Q0 a 2 0,1 t\n", 'no score is a number: "1 Q0 b 1 0,9 t"'),
         ("1 Q0 a 1 nan t\n", 'every score is NaN: "1 Q0 a 1 nan t"'),
-        ("x1 Q0 a 1 0.9 t\nx2 Q0 a 1 0.9 t\n", "the run has x1, x2; the judgments have 1."),
+        ("one Q0 a 1 0.9 t\ntwo Q0 a 1 0.9 t\n", "the run has one, two; the judgments have 1."),
         ("", "the file is empty"),
         ("# nothing\n\n", "only blank lines or comments"),
         (b"\x00\x01\x02\xff", "binary data"),
