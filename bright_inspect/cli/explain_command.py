@@ -118,6 +118,7 @@ def _audit_json(audit: Audit) -> dict[str, Any]:
         "depth": audit.depth,
         "unjudged": audit.unjudged,
         "ideal_gain": audit.ideal_gain,
+        "repeated": dict(audit.repeated),
         "excluded": audit.excluded,
         "excluded_listed": list(audit.excluded_listed),
         "layers": dict(audit.layers),

@@ -13,7 +13,8 @@ from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.domain.ties import JudgedPlace, TieRange, tie_range
 from bright_inspect.evaluation.conventions import CONVENTIONS, OURS, Convention, ListedDoc, QueryCase, QueryValue
 from bright_inspect.evaluation.conventions.orders import FLOAT32, FLOAT64, STABLE, Order
-from bright_inspect.store.cases import FileList, file_list
+from bright_inspect.evaluation.conventions.rules import repeated_docs
+from bright_inspect.store.cases import FileList, FileRow, file_list
 from bright_inspect.store.session import Run, Session
 
 _LAST = 2**31
@@ -72,7 +73,7 @@ class Audit:
     ``rows`` are the ranks that the measure looks at, with the excluded documents among them, and every gold below;
     ``ideal`` and ``ideal_gain`` are for nDCG only. ``depth`` is how many documents the run lists, excluded ones aside;
     ``excluded`` how many the query has, ``excluded_listed`` those that the run lists; ``unjudged`` how many documents
-    within the cutoff nobody judged. ``layers`` has the value by each layer's judgments, and ``ties`` what tie order
+    within the cutoff nobody judged; ``repeated`` how often documents are listed that are so more than once. ``layers`` has the value by each layer's judgments, and ``ties`` what tie order
     does, None for measures without a range.
     """
 
@@ -89,6 +90,7 @@ class Audit:
     golds: int
     depth: int
     unjudged: int
+    repeated: Mapping[str, int]
     excluded: int
     excluded_listed: tuple[str, ...]
     layers: Mapping[str, float]
@@ -135,8 +137,9 @@ def audit(session: Session, cursor: Cursor, run: Run, key: QueryKey, measure: Me
         golds=sum(grade > 0 for grade in case.relevance.values()),
         depth=len(ranked),
         unjudged=sum(doc.doc_id not in case.relevance for doc in ranked[:cutoff]),
+        repeated=repeated_docs(case.listed or ()),
         excluded=len(case.excluded),
-        excluded_listed=tuple(doc.doc_id for doc in case.listed or () if doc.doc_id in case.excluded),
+        excluded_listed=tuple(dict.fromkeys(doc.doc_id for doc in case.listed or () if doc.doc_id in case.excluded)),
         layers={name: ours.query_value(measure, query_case(listed, name)).value or 0.0 for name in listed.relevance},
         ties=_range(measure, case, groups, len(ranked)),
         conventions=tuple(
@@ -200,12 +203,17 @@ def _rows(
     groups: Mapping[str, tuple[int, int]],
     most: float,
 ) -> tuple[AuditRow, ...]:
-    file_rows = {row.doc_id: (number, row) for number, row in enumerate(listed.rows or (), 1)}
+    file_rows: dict[str, tuple[int, FileRow]] = {}
+    for number, row in enumerate(listed.rows or (), 1):
+        # Of a document that is listed again the row that counts, as ours.kept settles it.
+        if row.doc_id not in file_rows or row.score > file_rows[row.doc_id][1].score:
+            file_rows[row.doc_id] = (number, row)
     ranks = {doc.doc_id: rank for rank, doc in enumerate(ranked, 1)}
     cutoff = measure.cutoff or len(ranked)
     shares = _contributions(measure, case, ranked, most)
     # Excluded documents stand where their score would have put them.
-    everyone = ours.order.rank(case.listed or ()) if any(d.doc_id not in ranks for d in case.listed or ()) else ranked
+    removed = {doc.doc_id: doc for doc in case.listed or () if doc.doc_id not in ranks}
+    everyone = ours.order.rank([*ranked, *removed.values()]) if removed else ranked
     rows = []
     last = 0
     for doc in everyone:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
-from bright_inspect.formats.parts import Part
+from bright_inspect.formats.parts import Part, RepeatedRow
+
+#: How many of the deleted rows are told; the finding counts all of them.
+_MOST_KEPT = 5_000
 
 
 def settle_duplicates(cursor: Cursor, path: Path, part: Part) -> list[Finding]:
@@ -35,12 +38,15 @@ def settle_duplicates(cursor: Cursor, path: Path, part: Part) -> list[Finding]:
     ).fetchone()
     if repeats is None:
         return []
-    deleted = cursor.execute(
-        f"""DELETE FROM {name} WHERE rowid IN (
-                SELECT rowid FROM {name} WHERE query_id IN (SELECT unnest(?::VARCHAR[]))
-                QUALIFY row_number() OVER (PARTITION BY query_id, doc_id ORDER BY score DESC, rowid) > 1)""",
+    losers = f"""SELECT rowid FROM {name} WHERE query_id IN (SELECT unnest(?::VARCHAR[]))
+                 QUALIFY row_number() OVER (PARTITION BY query_id, doc_id ORDER BY score DESC, rowid) > 1"""
+    kept = cursor.execute(
+        f"""SELECT query_id, doc_id, score, given_rank, rowid FROM {name} WHERE rowid IN ({losers})
+            ORDER BY rowid LIMIT {_MOST_KEPT}""",
         [suspects[0]],
-    ).fetchone()
+    ).fetchall()
+    part.repeats = tuple(RepeatedRow(*row) for row in kept)
+    deleted = cursor.execute(f"DELETE FROM {name} WHERE rowid IN ({losers})", [suspects[0]]).fetchone()
     query_id, doc_id, _, numbers, _ = repeats
     lines = part.locate(query_id, doc_id) if part.locate else []
     if lines:

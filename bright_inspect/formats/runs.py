@@ -22,7 +22,7 @@ from bright_inspect.formats.json_records import (
 )
 from bright_inspect.formats.json_runs import READERS, read_id_lists
 from bright_inspect.formats.json_stream import json_errors_told
-from bright_inspect.formats.parts import Part
+from bright_inspect.formats.parts import Part, RepeatedRow
 from bright_inspect.formats.registry import NAMES
 from bright_inspect.formats.score_findings import score_findings
 from bright_inspect.formats.sniff import Sniffed, refuse, sniff
@@ -39,7 +39,8 @@ class ReadRun:
     and each (query, document) once. ``digest`` is the SHA-256 of the file as it lies on disk, ``format`` a name of the
     registry, ``tag`` what the file calls its system. ``task`` and ``long`` are what the file itself says of the task
     and corpus, else None. ``reasons`` says whether ``{table}_reasons``(query_id, doc_id, thought, response) was filled;
-    there doc_id is NULL where a text is about the whole list.
+    there doc_id is NULL where a text is about the whole list. ``repeats`` are the rows that gave way to another of the
+    same document.
     """
 
     table: str
@@ -50,6 +51,7 @@ class ReadRun:
     long: bool | None = None
     reasons: bool = False
     findings: tuple[Finding, ...] = ()
+    repeats: tuple[RepeatedRow, ...] = ()
 
 
 def read_runs(cursor: Cursor, path: Path, table: str, format: str | None = None) -> tuple[ReadRun, ...]:  # noqa: A002
@@ -78,7 +80,7 @@ def read_runs(cursor: Cursor, path: Path, table: str, format: str | None = None)
         read.append(
             ReadRun(
                 part.table, digest, part.format, part.tag or sniffed.tag, part.task, part.long, part.reasons,
-                tuple(findings),
+                tuple(findings), part.repeats,
             )
         )  # fmt: skip
     return tuple(read)

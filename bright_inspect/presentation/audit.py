@@ -67,6 +67,11 @@ def facts(audit: Audit) -> list[Cell]:
     lines.append((Span("golds       ", "dim"), Span(f"{audit.golds} judged relevant, {found} listed{within}")))
     lines.append((Span("ties        ", "dim"), *_ties(audit)))
     lines.append((Span("exclusions  ", "dim"), *_exclusions(audit)))
+    if audit.repeated:
+        doc_id, times = next(iter(audit.repeated.items()))
+        more = f" (and {len(audit.repeated) - 1} more)" if len(audit.repeated) > 1 else ""
+        text = f"{doc_id} is listed {times} times{more}; the best score counts"
+        lines.append((Span("duplicates  ", "dim"), Span(text, "warning")))
     top = audit.depth if cutoff is None else min(cutoff, audit.depth)
     unjudged = f"{audit.unjudged} of the top {top} without a judgment; they count as not relevant"
     lines.append((Span("unjudged    ", "dim"), Span(unjudged)))

@@ -22,8 +22,8 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class FileList:
-    """A run's list for one query in the file's order, or None where the run lacks the query; the documents never to be
-    ranked for it; and each layer's judgments, by the layer's name."""
+    """A run's list for one query in the file's order, with documents that are listed again, or None where the run lacks
+    the query; the documents never to be ranked for it; and each layer's judgments, by the layer's name."""
 
     query_id: str
     rows: tuple[FileRow, ...] | None
@@ -50,7 +50,10 @@ def task_lists(
         if task not in file.tasks:
             continue
         for query, position, doc_id, score, given_rank in cursor.execute(
-            f"""SELECT query_id, position, doc_id, score, given_rank FROM {identifier(file.rows)}
+            f"""SELECT query_id, position, doc_id, score, given_rank
+                FROM (SELECT query_id, position, doc_id, score, given_rank FROM {identifier(file.rows)}
+                      UNION ALL SELECT query_id, position, doc_id, score, given_rank
+                      FROM file_repeats WHERE file_id = {file.file_id})
                 SEMI JOIN (FROM file_queries WHERE file_id = {file.file_id} AND {own}) USING (query_id)
                 ORDER BY query_id, position""",
             parameters,

@@ -256,6 +256,8 @@ def _open_part(
         spelled["doc_id"] = aliases[0]
         findings.append(aliases[1])
         _view(cursor, rows, _columns(spelled, ranked), source)
+    if read.repeats:
+        _insert_repeats(cursor, number, read, spelled)
     assign_queries(cursor, rows, number, resolution)
     findings += resolution.findings
     scored = any(collections.has_judgments(key) for key in resolution.tasks)
@@ -264,6 +266,25 @@ def _open_part(
             _require_shared_queries(cursor, number, rows, path, resolution)
         place_documents(cursor, rows, number, resolution.tasks, collections, request.ties, ranked=ranked)
     return _OpenPart(number, run_input, rows, _columns(spelled, ranked=True), read, resolution, findings, scored)
+
+
+def _insert_repeats(cursor: Cursor, number: int, read: ReadRun, spelled: Mapping[str, str]) -> None:
+    query_ids, doc_ids, scores, given_ranks, positions = zip(*read.repeats, strict=True)
+    cursor.execute(
+        f"""INSERT INTO file_repeats
+            SELECT {number}, {spelled.get("query_id", "query_id")}, {spelled.get("doc_id", "doc_id")}, score,
+                   given_rank, position
+            FROM (SELECT unnest($query_ids::VARCHAR[]) AS query_id, unnest($doc_ids::VARCHAR[]) AS doc_id,
+                         unnest($scores::DOUBLE[]) AS score, unnest($given_ranks::INTEGER[]) AS given_rank,
+                         unnest($positions::BIGINT[]) AS position)""",
+        {
+            "query_ids": list(query_ids),
+            "doc_ids": list(doc_ids),
+            "scores": list(scores),
+            "given_ranks": list(given_ranks),
+            "positions": list(positions),
+        },
+    )
 
 
 def _columns(spelled: Mapping[str, str], ranked: bool) -> str:

@@ -23,6 +23,7 @@ import platformdirs
 
 from bright_inspect.db import Cursor, identifier, text_literal, transaction
 from bright_inspect.domain.findings import Finding
+from bright_inspect.formats.parts import RepeatedRow
 from bright_inspect.formats.runs import ReadRun
 from bright_inspect.store.ordering import row_order
 
@@ -143,7 +144,8 @@ class RunCache:
             if has_reasons and manifest.pop("reasons_sha256") != _sha256(reasons):
                 return None
             findings = tuple(Finding(**{**finding, "file": str(path)}) for finding in manifest.pop("findings"))
-            read = ReadRun(**manifest, findings=findings)
+            repeats = tuple(RepeatedRow(*row) for row in manifest.pop("repeats"))
+            read = ReadRun(**manifest, findings=findings, repeats=repeats)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             # Absent or damaged, which is the same to the caller: the original is read again and replaces it.
             return None

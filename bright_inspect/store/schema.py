@@ -29,6 +29,9 @@ CREATE TABLE file_placed (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_
 -- Documents that a file lists although they are excluded for the query.
 CREATE TABLE file_excluded (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR,
                             raw_rank INTEGER);
+-- Rows of a file that gave way to a better one of the same document: what other tools may count instead.
+CREATE TABLE file_repeats (file_id INTEGER, query_id VARCHAR, doc_id VARCHAR, score DOUBLE, given_rank INTEGER,
+                           position BIGINT);
 CREATE TABLE files (file_id INTEGER, run_id INTEGER);
 CREATE VIEW run_queries AS FROM files JOIN file_queries USING (file_id) WHERE task IS NOT NULL;
 CREATE VIEW judged AS FROM files JOIN file_placed USING (file_id) JOIN qrels USING (dataset, task, query_id, doc_id);

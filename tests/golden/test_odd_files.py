@@ -39,7 +39,7 @@ FILES: dict[str, tuple[str | bytes, str | bytes, float, set[str]]] = {
     "all tied, c is gold": (TIED, "1 0 c 1\n", 1.0, set()),
     "linear gain": ("1 Q0 b 1 2 t\n1 Q0 a 2 1 t\n", "1 0 a 3\n1 0 b 1\n", 0.7967, set()),
     "negative judgment": ("1 Q0 bad 1 2 t\n1 Q0 a 2 1 t\n", "1 0 bad -1\n1 0 a 1\n", SECOND, {"negative-relevance"}),
-    "judgment that excludes": ("1 Q0 bad 1 2 t\n1 Q0 a 2 1 t\n", "1 0 bad -100\n1 0 a 1\n", 1.0, {"excluded-by-relevance"}),
+    "an exclusion": ("1 Q0 bad 1 2 t\n1 Q0 a 2 1 t\n", "1 0 bad -100\n1 0 a 1\n", 1.0, {"excluded-by-relevance"}),
     "one of five golds at 1": (ten(1), FIVE_GOLDS, 0.3392, set()),
     "one of five golds at 2": (ten(2), FIVE_GOLDS, 0.2140, set()),
     "one of five golds at 3": (ten(3), FIVE_GOLDS, 0.1696, set()),

@@ -23,7 +23,7 @@ from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 
-_MOST_FACTS = 7
+_MOST_FACTS = 8
 
 
 class AuditScreen(DeskScreen):
