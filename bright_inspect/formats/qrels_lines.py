@@ -74,35 +74,33 @@ def _read_regular(cursor: Cursor, source: Path, lines: str, kind: QrelsKind) -> 
             names[place] = name
         quote, header = '"', 1
     columns = "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in names) + "}"
+    grade = "r" if "r" in names else "'0'"
+    # Only tabs leave blanks around a field, and only quotes a line end inside one.
+    blanks = "query_id <> trim(query_id) OR doc_id <> trim(doc_id)" if kind.delimiter != " " else "false"
+    ends = "contains(doc_id, chr(10)) OR contains(query_id, chr(10))" if quote else "false"
     try:
         cursor.execute(f"""
             CREATE OR REPLACE TABLE {lines} AS
-            SELECT row_number() OVER () + {header} AS number, q AS query_id, d AS doc_id,
-                   {"r" if "r" in names else "'0'"} AS grade
+            SELECT row_number() OVER () + {header} AS number, q AS query_id, d AS doc_id, {grade} AS grade,
+                   try_cast({grade} AS INTEGER) AS relevance, 'ok' AS state, '' AS line
             FROM read_csv({path_literal(source)}, delim={text_literal(kind.delimiter)}, columns={columns}, header=false,
                           skip={header}, quote={text_literal(quote)}, escape={text_literal(quote)}, comment='',
                           auto_detect=false)
         """)
         row = cursor.execute(f"""
             SELECT count(*) > 0 AND count(*) = count(query_id) AND count(*) = count(doc_id)
-                   AND NOT bool_or(starts_with(query_id, '#'))
-                   AND NOT bool_or(query_id <> trim(query_id) OR doc_id <> trim(doc_id) OR contains(doc_id, chr(0))
-                                OR contains(doc_id, chr(10)))
+                   AND count(*) = count(relevance)
+                   AND NOT bool_or(starts_with(query_id, '#') OR contains(doc_id, chr(0)) OR {blanks} OR {ends})
             FROM {lines}
         """).fetchone()
         grades = cursor.execute(f"SELECT DISTINCT grade FROM {lines} LIMIT {_MOST_GRADES}").fetchall()
-        whole = all(re.fullmatch(r"[+-]?[0-9]+", str(grade)) for (grade,) in grades)
-        if not (row and row[0] and whole and len(grades) < _MOST_GRADES):
-            return False
-        cursor.execute(f"""
-            CREATE OR REPLACE TABLE {lines} AS
-            SELECT number, query_id, doc_id, CAST(grade AS INTEGER) AS relevance, 'ok' AS state, '' AS line FROM {lines}
-        """)
+        # The cast alone would round fractions and take digit separators.
+        whole = all(re.fullmatch(r"[+-]?[0-9]+", str(found)) for (found,) in grades)
+        return bool(row and row[0]) and whole and len(grades) < _MOST_GRADES
     except QueryInterrupted:
         raise
     except DatabaseError:
         return False
-    return True
 
 
 _FINDINGS: dict[str, list[tuple[str, Severity, str]]] = {
@@ -211,9 +209,7 @@ def _keep_first(cursor: Cursor, lines: str, table: str) -> tuple[int, int, int] 
     # Hashes may collide, so they only say whether to look closer.
     unlike = cursor.execute(f"SELECT count(*) = count(DISTINCT hash(query_id, doc_id)) FROM {ok}").fetchone()
     if unlike and unlike[0]:
-        cursor.execute(
-            f"CREATE OR REPLACE TABLE {name} AS SELECT query_id, doc_id, relevance FROM {ok} ORDER BY number"
-        )
+        cursor.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT query_id, doc_id, relevance FROM {ok}")
         return None
     pairs = f"""
         SELECT number, query_id, doc_id, relevance, row_number() OVER pair AS turn,

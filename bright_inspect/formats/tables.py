@@ -203,7 +203,7 @@ def _layout_of(path: Path) -> _Layout:
     if start == "{" and "\t" not in text.split("\n", 1)[0].split('"', 1)[0]:
         return _Layout("jsonl", _json_lines_columns(path, text), header=False)
     lines = [line for line in re.split(r"\r\n|\r|\n", text) if line]
-    return _delimited(path, lines)
+    return _delimited(path, lines, cut=len(head) == _HEAD_BYTES)
 
 
 def _json_lines_columns(path: Path, text: str) -> tuple[str, ...]:
@@ -233,25 +233,38 @@ def _json_columns(path: Path, text: str) -> tuple[str, ...]:
     return tuple(first)
 
 
-def _delimited(path: Path, lines: list[str]) -> _Layout:
+def _delimited(path: Path, lines: list[str], *, cut: bool) -> _Layout:
     for format, delimiter in (("tsv", "\t"), ("csv", ",")):  # noqa: A001
         columns = tuple(name.strip() for name in next(csv.reader([lines[0]], delimiter=delimiter), []))
         lowered = tuple(name.lower() for name in columns)
         if len(set(lowered)) > 1 and set(lowered) & set(_ID_NAMES) and set(lowered) & set(_TEXT_NAMES):
-            quoted = format == "csv" or _is_quoted(lines, delimiter)
+            quoted = format == "csv" or _is_quoted(lines[1:], delimiter, cut)
             return _Layout("csv" if format == "csv" else "tsv", lowered, header=True, quoted=quoted)
-    if sum("\t" in line for line in lines) > len(lines) // 2:
-        return _Layout("tsv", ("id", "text"), header=False)
+    quoted = "\t" in lines[0] and _is_quoted(lines, "\t", cut)
+    if quoted or sum("\t" in line for line in lines) > len(lines) // 2:
+        return _Layout("tsv", ("id", "text"), header=False, quoted=quoted)
     raise UnreadableInput(
         f'{path}: neither a header with id and text nor lines of id, tab, text: "{shown(lines[0])}".',
         "Expected TSV, CSV with a header, JSON Lines or Parquet.",
     )
 
 
-def _is_quoted(lines: list[str], delimiter: str) -> bool:
-    """Whether quotes around fields belong to the format: they all close before a delimiter or the end of the line, or
-    in a later line; a text that merely begins with a quotation does not."""
-    fields = [field for line in lines[1:-1] for field in line.split(delimiter) if field.startswith('"')]
-    if not fields:
-        return lines[0].startswith('"')
-    return not any(re.match(r'"(?:[^"]|"")*"[^"]', field) for field in fields)
+def _is_quoted(lines: list[str], delimiter: str, cut: bool) -> bool:
+    """Whether quotes around fields belong to the format, as Python's csv module writes them.
+
+    They do if no field that begins with a quote goes on behind its end, and if one needs them: it has a doubled quote,
+    runs on into a line that has no delimiter, or is a line's first. A text that merely begins with a quotation, or is
+    one, is no sign. ``cut`` says that the last line is not whole.
+    """
+    needed = False
+    for line, following in zip(lines, lines[1:] if cut else [*lines[1:], ""], strict=False):
+        for place, field in enumerate(line.split(delimiter)):
+            if not field.startswith('"'):
+                continue
+            if re.fullmatch(r'"(?:[^"]|"")*"', field):
+                needed = needed or '""' in field[1:-1] or place == 0
+            elif re.match(r'"(?:[^"]|"")*"(?!")', field) or not following or delimiter in following:
+                return False
+            else:
+                needed = True
+    return needed

@@ -55,6 +55,11 @@ WRITERS: dict[str, tuple[str, Callable[[Mapping[str, str]], str | bytes]]] = {
     "TSV, CRLF": (".tsv", lambda rows: tsv(rows).replace("\n", "\r\n")),
     "TSV with a header": (".tsv", lambda rows: "qid\tquery\n" + tsv(rows)),
     "quoted TSV": (".tsv", lambda rows: "qid\tquery\n" + quoted(rows, "\t")),
+    "quoted TSV without header": (".tsv", lambda rows: quoted(rows, "\t")),
+    "minimally quoted": (
+        ".tsv",
+        lambda rows: '"q 1"\t"why ""so""?"\n' + "".join(tsv(rows).splitlines(True)[1:]) if "q 1" in rows else tsv(rows),
+    ),
     "columns of no interest": (
         ".tsv",
         lambda rows: "n\tid\ttext\n" + "".join(f"0\t{i}\t{t}\n" for i, t in rows.items()),
@@ -119,6 +124,20 @@ def test_plain_files(tmp_path: Path, cursor: Cursor, writer: str) -> None:
     mended = {"utf-16", "byte-order-mark"}
     assert {finding.code for finding in source.findings(cursor, *key)} - mended == {"excluded-by-relevance"}
     assert {finding.code for finding in source.document_findings(cursor, *key)} <= mended
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('1\t"Hello," he said\n2\t"yes"\n', ['"Hello," he said', '"yes"']),
+        ('1\t"open\n2\tx\n', ['"open', "x"]),
+        ('1\t"two\nlines"\n2\t"yes"\n', ["two\nlines", "yes"]),
+        ('1\t"a ""b"""\n2\tx\n', ['a "b"', "x"]),
+        ('1\t""\n2\tx "y"\n', ['""', 'x "y"']),
+    ],
+)
+def test_quotes_of_the_text_and_of_the_format(tmp_path: Path, cursor: Cursor, content: str, texts: list[str]) -> None:
+    assert list(queries_of(cursor, PlainFiles(written(tmp_path, "q.tsv", content))).values()) == texts
 
 
 def test_parquet_with_numbers_as_ids(tmp_path: Path, cursor: Cursor) -> None:
@@ -332,3 +351,17 @@ def test_real_counts(bright_data: Path, cursor: Cursor) -> None:
             (source.exclusions_sql("bright", task), excluded),
         ):
             assert table_rows(cursor, f"SELECT count(*) FROM ({sql})") == [(expected,)]
+
+
+def test_a_quoted_table_longer_than_what_is_looked_at(tmp_path: Path, cursor: Cursor) -> None:
+    texts = {str(number): f'"{number}" and ""more\nlines' * 40 for number in range(1000)}
+    assert queries_of(cursor, PlainFiles(written(tmp_path, "q.tsv", quoted(texts, "\t")))) == texts
+
+
+def test_real_rewrites(bright_data: Path, cursor: Cursor) -> None:
+    files = sorted((bright_data / "rewrites" / "querygym").rglob("*.queries.tsv"))
+    for path in files:
+        texts = queries_of(cursor, PlainFiles(path))
+        assert len(texts) == 116
+        assert not any(text.startswith('"') and text.endswith('"') for text in texts.values())
+    assert files
