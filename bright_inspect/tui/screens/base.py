@@ -59,12 +59,12 @@ class DeskScreen(Screen[None]):
         """The top line: what is open on the left, what is measured against what on the right."""
         session = self.desk.session
         left, right = top_line(
-            session, self.desk.compared, len(self.desk.scored.rows), len(session.findings), self.size.width
+            session, self.desk.compared, len(self.desk.scored.rows), session.findings, self.size.width
         )
         return left, right or (Span(""),)
 
     def desk_changed(self) -> None:
-        """Another measure, baseline or compared run: show it, keeping the place."""
+        """Another measure, layer, baseline or compared run: show it, keeping the place."""
 
     def leave_level(self) -> bool:
         """Close what the screen has open, if anything; False leaves the screen itself."""
