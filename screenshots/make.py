@@ -152,6 +152,9 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--theme", help="bright-dark, bright-light or terminal")
     parser.add_argument("--out", type=Path, default=HERE, metavar="DIR")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder of a BRIGHT snapshot")
+    parser.add_argument(
+        "--qrels", action="append", default=[], metavar="FILE", help="judgments, as bright-inspect takes them"
+    )
     parser.add_argument("runs", nargs="*", metavar="RUN", help="in place of the demo's")
     # Options may follow the runs, also behind a "--".
     return parser.parse_intermixed_args([argument for argument in arguments if argument != "--"])
@@ -162,7 +165,7 @@ def main(arguments: list[str]) -> int:
     check_font()
     width, _, height = options.size.partition("x")
     if options.runs:
-        request = OpenRequest(tuple(options.runs), options.data)
+        request = OpenRequest(tuple(options.runs), options.data, qrels=tuple(options.qrels))
     else:
         request = OpenRequest(tuple(map(str, demo_runs())), options.data, dataset="demo", baseline=BASELINE)
     look = Look(request, (int(width), int(height)), options.theme)

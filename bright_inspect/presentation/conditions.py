@@ -29,21 +29,23 @@ def tie_mark(tie_sensitive: bool) -> Span:
     return Span(TIE_MARK if tie_sensitive else " ", "warning")
 
 
-def range_text(ties: TieRange) -> str:
-    """The range of one value with what is to be expected: ``0.0–63.1, 33.0``."""
-    return f"{percent(ties.worst)}–{percent(ties.best)}, {percent(ties.expected)}"
+def range_text(ties: TieRange, expected: bool = True) -> str:
+    """The range of one value, with what is to be expected: ``0.0–63.1, 33.0``."""
+    return f"{percent(ties.worst)}–{percent(ties.best)}" + (f", {percent(ties.expected)}" if expected else "")
 
 
-def moves_text(label: str, ties: TieRange) -> str:
-    """``rader between 24.2 and 50.3 (expected 33.0)``; a range that one decimal does not show is said to be small."""
+def tie_note(label: str, ties: TieRange, narrow: bool, queries: str = "") -> Cell:
+    """What tie order does to a mean: ``≈ tie order alone moves rader between 24.2 and 50.3 (expected 33.0)``, and
+    ``queries`` after it, such as how many it moves. A range that one decimal does not show is said to be small."""
+    after = f"; {queries}" if queries else ""
     if percent(ties.worst) == percent(ties.best):
-        return f"{label} by less than 0.1"
-    return f"{label} between {percent(ties.worst)} and {percent(ties.best)} (expected {percent(ties.expected)})"
-
-
-def tie_note(moves: Sequence[str]) -> Cell:
-    """``≈ tie order alone moves …``; empty where it moves nothing."""
-    return (Span(f"{TIE_MARK} tie order alone moves {', '.join(moves)}", "warning"),) if moves else ()
+        text = f"tie order alone moves {label} by less than 0.1"
+    elif narrow:
+        text = f"ties: {label} {percent(ties.worst)}–{percent(ties.best)}, expected {percent(ties.expected)}"
+    else:
+        between = f"between {percent(ties.worst)} and {percent(ties.best)}"
+        text = f"tie order alone moves {label} {between} (expected {percent(ties.expected)})"
+    return (Span(f"{TIE_MARK} {text}{after}", "warning"),)
 
 
 def mean_range(ranges: Sequence[TieRange]) -> TieRange:

@@ -124,25 +124,29 @@ def _move(doc: RankedDoc, baseline: Ranking | None) -> Cell:
 
 
 def pane_title(view: QueryView, run: Run, compared: Comparison, row: QueryRow, width: int) -> Cell:
-    """A list's title: the run, its value, the range that ties leave it in, Δ, and where the golds stand: as many of
-    them as there is room for in ``width`` cells."""
+    """A list's title: the run, its value, the range that ties leave it in, Δ, and where the golds stand. What does not
+    fit in ``width`` cells is left out: golds, the measure's name, what is to be expected of ties; Δ stays."""
     value, base = row.values[run.run_id], row.values[compared.baseline.run_id]
-    spans = [
-        Span(run.label, compared.style(run)),
-        Span(f"  {compared.measure} ", "dim"),
-        Span(percent(value), "strong"),
-    ]
-    if ties := row.ties[run.run_id]:
-        spans.append(Span(f" {TIE_MARK} {range_text(ties)}", "warning"))
-    if run is compared.baseline and compared.paired:
-        spans.append(Span("  baseline", "dim"))
-    elif compared.paired and value is not None and base is not None:
-        delta = value - base
-        spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta))]
-    if not view.golds:
+    ties = row.ties[run.run_id]
+
+    def title(golds: int, measure: bool = True, expected: bool = True) -> Cell:
+        spans = [
+            Span(run.label, compared.style(run)),
+            Span(f"  {compared.measure} " if measure else "  ", "dim"),
+            Span(percent(value), "strong"),
+        ]
+        if ties:
+            spans.append(Span(f" {TIE_MARK} {range_text(ties, expected)}", "warning"))
+        if run is compared.baseline and compared.paired:
+            spans.append(Span("  baseline", "dim"))
+        elif compared.paired and value is not None and base is not None:
+            delta = value - base
+            spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta))]
+        if view.golds and golds:
+            spans.append(Span(f"  ★ {gold_ranks_text(view, run, golds)}", "gold"))
         return tuple(spans)
-    # The row of ranks is short anyway where the list itself has little room.
-    return _fitting([(*spans, Span(f"  ★ {gold_ranks_text(view, run, most)}", "gold")) for most in (5, 2, 1)], width)
+
+    return _fitting([*map(title, (5, 2, 1, 0)), title(0, False), title(0, False, False)], width)
 
 
 def merged_title(view: QueryView, compared: Comparison, row: QueryRow, width: int) -> Cell:
@@ -159,8 +163,7 @@ def merged_title(view: QueryView, compared: Comparison, row: QueryRow, width: in
             if run is not compared.baseline and value is not None and base is not None:
                 spans.append(Span(f" {signed_percent(value - base)}", delta_style(value - base)))
             if ties:
-                text = range_text(ties) if expected else range_text(ties).partition(",")[0]
-                spans.append(Span(f" {TIE_MARK} {text}", "warning"))
+                spans.append(Span(f" {TIE_MARK} {range_text(ties, expected)}", "warning"))
             if view.golds and golds:
                 spans.append(Span(f" ★ {gold_ranks_text(view, run, 2)}", "gold"))
         return tuple(spans)

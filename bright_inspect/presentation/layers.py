@@ -65,11 +65,11 @@ def layer_columns(lines: Sequence[LayerLine], width: int) -> list[Column]:
     first = lines[0].compared_to if lines else ""
     columns = [
         Column("layer", (Span("layer", "dim"),), 12, flex=1, elide="middle"),
-        Column("counts", (Span("counts now", "dim"),), 14),
+        Column("counts", (Span("counts", "dim"),), 12 if width < 100 else 16),
         Column("queries", (Span("queries", "dim"),), 7, align="right"),
         Column("golds", (Span("golds", "dim"),), 7, align="right"),
     ]
-    differs = Column("differs", (Span(f"differs from {first}", "dim"),), 24 if width < 80 else 34, elide="end")
+    differs = Column("differs", (Span(f"differs from {first}", "dim"),), 26, elide="middle")
     return [*columns, differs] if len(lines) > 1 else columns
 
 
@@ -131,9 +131,7 @@ def _relevance(value: int | None) -> str:
 def changes_title(changes: Sequence[JudgmentChange], layer: str, present: str) -> str:
     """How many judgments differ, and how many of them change what is gold."""
     if not changes:
-        return f"{layer} judges nothing otherwise than what counts now ({present})"
+        return f"{layer} is what counts now" if layer == present else f"{layer} judges as what counts now ({present})"
     queries = len({change.query for change in changes})
     golds = sum(change.changes_gold for change in changes)
-    return (
-        f"{present} → {layer}: {len(changes):,} judgments of {queries:,} queries differ, {golds:,} change what is gold"
-    )
+    return f"{present} → {layer}: {len(changes):,} pairs of {queries:,} queries differ, {golds:,} in what is gold"

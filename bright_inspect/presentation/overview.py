@@ -13,7 +13,6 @@ from bright_inspect.presentation.conditions import (
     Effects,
     exclusion_note,
     mean_range,
-    moves_text,
     range_of,
     tie_mark,
     tie_note,
@@ -139,16 +138,14 @@ def _fate_cell(fate: GoldFate | None, width: int) -> Cell:
 
 
 def overview_notes(
-    compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores], effects: Effects
+    compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores], effects: Effects, width: int
 ) -> list[Cell]:
     """What must be known to read the table: what tie order and exclusions do to the means, other variants, runs
     without all tasks, queries not answered."""
     tasks = list(dict.fromkeys(task for _, task in scores))
-    notes = [
-        note
-        for note in (tie_note(_tie_moves(compared, scores)), exclusion_note(compared.runs, scores, effects, tasks))
-        if note
-    ]
+    notes = _tie_notes(compared, scores, width)
+    if excluded := exclusion_note(compared.runs, scores, effects, tasks):
+        notes.append(excluded)
     differing = {run: differs(run.name, compared.baseline.name) for run in compared.runs}
     others = [run.label for run, what in differing.items() if "variant" in what]
     if others:
@@ -166,17 +163,17 @@ def overview_notes(
     return notes
 
 
-def _tie_moves(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores]) -> list[str]:
+def _tie_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores], width: int) -> list[Cell]:
     """What tie order does to each run's mean of tasks; of each dataset, where there are several."""
     datasets = list(dict.fromkeys(dataset for _, (dataset, _) in scores))
-    moves = []
+    notes: list[Cell] = []
     for run in dict.fromkeys((compared.run, compared.baseline, *compared.runs)):
         for dataset in datasets:
             own = [score for (run_id, task), score in scores.items() if run_id == run.run_id and task[0] == dataset]
             if any(score.tie_sensitive for score in own):
                 label = run.label if len(datasets) == 1 else f"{run.label} ({dataset})"
-                moves.append(moves_text(label, mean_range([range_of(score) for score in own])))
-    return moves
+                notes.append(tie_note(label, mean_range([range_of(score) for score in own]), width < 100))
+    return notes
 
 
 def opening_measure(tasks: Sequence[TaskKey]) -> Measure:

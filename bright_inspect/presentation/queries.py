@@ -11,7 +11,7 @@ from bright_inspect.domain.tally import tally
 from bright_inspect.domain.ties import TieRange
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
-from bright_inspect.presentation.conditions import TIE_MARK, mean_range, moves_text, row_range, tie_mark
+from bright_inspect.presentation.conditions import mean_range, row_range, tie_mark, tie_note
 from bright_inspect.presentation.filters import row_delta
 from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
 from bright_inspect.store.collections import TaskKey
@@ -154,8 +154,9 @@ class Headline:
         return tuple(Span(_DELTA, span.style) if span.text.startswith(_DELTA) else span for span in self.means)
 
 
-def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -> Headline:
-    """The headline over some rows: the mean of their tasks' means (``by_task``, as the leaderboard), or of the rows."""
+def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool, narrow: bool = False) -> Headline:
+    """The headline over some rows: the mean of their tasks' means (``by_task``, as the leaderboard), or of the rows.
+    ``narrow`` asks for fewer words."""
     run, baseline = compared.run, compared.baseline
     own = [(row, value) for row in rows if (value := row.values[run.run_id]) is not None]
     scored = [(row, value, base) for row, value in own if (base := row.values[baseline.run_id]) is not None]
@@ -183,7 +184,7 @@ def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -
             Span(f"loss {counts.loss}", "loss"),
         ]  # fmt: skip
         notes += _differs_note(run, baseline)
-    notes += _tie_notes([row for row, _, _ in scored], compared, by_task)
+    notes += _tie_notes([row for row, _, _ in scored], compared, by_task, narrow)
     for which in dict.fromkeys((run, baseline)):
         answered = sum(row.depths[which.run_id] > 0 for row, _, _ in scored)
         if answered < len(scored):
@@ -222,7 +223,7 @@ def _mean(values: Sequence[tuple[TaskKey, float]], by_task: bool) -> float:
     return sum(sum(group) / len(group) for group in groups.values()) / len(groups)
 
 
-def _tie_notes(rows: Sequence[QueryRow], compared: Comparison, by_task: bool) -> list[Cell]:
+def _tie_notes(rows: Sequence[QueryRow], compared: Comparison, by_task: bool, narrow: bool) -> list[Cell]:
     """How many of the queries tie order moves, and between which means it leaves each run."""
     notes: list[Cell] = []
     for which in dict.fromkeys((compared.run, compared.baseline)):
@@ -234,10 +235,9 @@ def _tie_notes(rows: Sequence[QueryRow], compared: Comparison, by_task: bool) ->
         for row in rows:
             if (ties := row_range(row, run_id)) is not None:
                 groups.setdefault(_task_of(row) if by_task else None, []).append(ties)
-        moves = moves_text(which.label, mean_range([mean_range(group) for group in groups.values()]))
-        queries = "query" if len(rows) == 1 else "queries"
-        text = f"{TIE_MARK} tie order alone moves {moves}; {sensitive:,} of {len(rows):,} {queries}"
-        notes.append((Span(text, "warning"),))
+        queries = f"{sensitive:,} of {len(rows):,} {'query' if len(rows) == 1 else 'queries'}"
+        mean = mean_range([mean_range(group) for group in groups.values()])
+        notes.append(tie_note(which.label, mean, narrow, queries))
     return notes
 
 

@@ -153,9 +153,9 @@ def test_titles_tell_the_range_over_ties_and_leave_out_what_does_not_fit() -> No
     compared = make_compared("qwen", "bm25")
     view = make_view(make_ranking(0, "a", "b", "c"), make_ranking(1, "b"), judged={"a": 1, "b": 1, "c": 1})
     row = make_row("1", 1.0, 0.25, ties={0: (1.0, 0.5, 0.75)})
-    pane = [text_of(pane_title(view, compared.runs[0], compared, row, width)) for width in (80, 58, 20)]
-    start = "qwen  nDCG@10 100.0 ≈ 50.0–100.0, 75.0  Δ +75.0  ★"
-    assert pane == [f"{start} 1, 2, 3", f"{start} 1, 2, 3", f"{start} 1, …"]
+    pane = [text_of(pane_title(view, compared.runs[0], compared, row, width)) for width in (80, 56, 50, 20)]
+    start = "qwen  nDCG@10 100.0 ≈ 50.0–100.0, 75.0  Δ +75.0"
+    assert pane == [f"{start}  ★ 1, 2, 3", f"{start}  ★ 1, …", start, "qwen  100.0 ≈ 50.0–100.0  Δ +75.0"]
     merged = [text_of(merged_title(view, compared, row, width)) for width in (80, 60, 30)]
     assert merged == [
         "nDCG@10  qwen 100.0 +75.0 ≈ 50.0–100.0, 75.0 ★ 1, 2, …  bm25 25.0 ★ 1, 2 × >1",

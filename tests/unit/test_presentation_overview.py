@@ -43,7 +43,7 @@ def test_rows_and_the_mean_over_common_tasks() -> None:
         "bright/aops": ["aops", "7", "10.0", "–"],
         MEAN_ROW: ["mean of 3 tasks", "", "30.0 +10.0", "30.0 (2)"],
     }
-    notes = [text_of(note) for note in overview_notes(compared, scores, {})]
+    notes = [text_of(note) for note in overview_notes(compared, scores, {}, 120)]
     assert notes == ["Δ of means: over the tasks shared with bm25 · (n): the mean of n tasks only"]
 
 
@@ -70,7 +70,7 @@ def test_queries_without_an_answer_are_marked() -> None:
     scores = scores_of(compared, {(1, BIOLOGY): 0.2})
     scores[0, BIOLOGY] = make_scores(compared.runs[0], BIOLOGY, {"1": 1.0, "2": 0.0}, unanswered=["2"])
     assert texts(compared, scores, [BIOLOGY])["bright/biology"][2:] == ["50.0 +30.0 !", "20.0"]
-    assert text_of(overview_notes(compared, scores, {})[-1]) == (
+    assert text_of(overview_notes(compared, scores, {}, 120)[-1]) == (
         "! some queries of the task have no list in the run; they count as 0"
     )
 
@@ -86,7 +86,7 @@ def test_queries_without_an_answer_are_marked() -> None:
 )
 def test_other_variants_are_said(names: list[str], expected: str | None) -> None:
     compared = make_compared(*names)
-    notes = [text_of(note) for note in overview_notes(compared, {}, {})]
+    notes = [text_of(note) for note in overview_notes(compared, {}, {}, 120)]
     assert notes == ([expected] if expected else [])
 
 
@@ -147,9 +147,11 @@ def test_values_that_tie_order_moves_are_marked_and_the_range_is_said() -> None:
         "bright/pony": [" 30.0    0.0", " 30.0≈"],
         MEAN_ROW: [" 35.0≈   0.0", " 30.0≈ (1)"],
     }
-    assert text_of(overview_notes(compared, scores, {})[0]) == (
-        "≈ tie order alone moves rader between 30.0 and 50.0 (expected 40.0), bm25 by less than 0.1"
-    )
+    assert [text_of(note) for note in overview_notes(compared, scores, {}, 120)[:2]] == [
+        "≈ tie order alone moves rader between 30.0 and 50.0 (expected 40.0)",
+        "≈ tie order alone moves bm25 by less than 0.1",
+    ]
+    assert text_of(overview_notes(compared, scores, {}, 80)[0]) == "≈ ties: rader 30.0–50.0, expected 40.0"
 
 
 def test_removed_documents_are_counted_and_the_values_with_them_are_said() -> None:

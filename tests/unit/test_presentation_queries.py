@@ -162,6 +162,8 @@ def test_what_tie_order_leaves_open_is_said_of_both_runs() -> None:
         "≈ tie order alone moves bm25 by less than 0.1; 1 of 3 queries"
     )
     assert "qwen between 53.3 and 73.3 (expected 63.3)" in notes_of(headline(rows, compared, by_task=False))
+    narrow = notes_of(headline(rows, compared, by_task=True, narrow=True))
+    assert narrow.startswith("≈ ties: qwen 65.0–80.0, expected 72.5; 1 of 3 queries · ")
     assert notes_of(headline(rows[1:2], compared, by_task=True)) == ""
 
 

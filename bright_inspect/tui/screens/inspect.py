@@ -234,7 +234,7 @@ class InspectScreen(DeskScreen):
         compared, session = self.desk.compared, self.desk.session
         run, ranking = session.runs[run_id], view.rankings[run_id]
         table, width = self.query_one(f"#list{run_id}", LineTable), self.size.width // len(session.runs)
-        self.query_one(f"#pane-title{run_id}", CellLine).set_cells(pane_title(view, run, compared, self.row, width - 2))
+        self.query_one(f"#pane-title{run_id}", CellLine).set_cells(pane_title(view, run, compared, self.row, width - 3))
         is_baseline = run is compared.baseline
         columns = ranking_columns(compared.paired and not is_baseline, width)
         if ranking is None:

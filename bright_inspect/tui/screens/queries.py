@@ -122,7 +122,7 @@ class QueriesScreen(DeskScreen):
         columns = query_columns(of_tasks, compared, self.size.width, self._sort, self._descending, len(self._tasks))
         cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
         table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
-        lines = headline(matching, compared, by_task=not self._filter.text)
+        lines = headline(matching, compared, by_task=not self._filter.text, narrow=self.size.width < 100)
         notes = lines.notes
         if excluded := exclusion_note(
             list(dict.fromkeys((compared.run, compared.baseline))), desk.scored.scores, desk.scored.effects, self._tasks
