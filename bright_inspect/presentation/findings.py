@@ -59,17 +59,25 @@ def group_in_full(findings: Sequence[Finding], group: str) -> list[Cell]:
     return [(Span(f"changes {group}", "strong"),), (Span(counted(findings)),)]
 
 
-def excerpt_lines(finding: Finding, lines: Sequence[tuple[int, str]]) -> list[Cell]:
-    """The file's lines with their numbers; the finding's own stands out."""
-    width = len(f"{lines[-1][0]:,}") if lines else 0
+def excerpt_lines(finding: Finding, lines: Sequence[tuple[int, str]], width: int) -> list[Cell]:
+    """The file's lines with their numbers; the finding's own stands out and is whole, the others are elided to
+    ``width`` cells."""
+    digits = len(f"{lines[-1][0]:,}") if lines else 0
+    room = max(8, width - digits - 3)
     return [
         (
             Span("▌ " if number == finding.line else "  ", "accent"),
-            Span(f"{number:,}".rjust(width) + " ", "dim"),
-            Span(text, "strong" if number == finding.line else "dim"),
+            Span(f"{number:,}".rjust(digits) + " ", "dim"),
+            Span(text, "strong") if number == finding.line else Span(_elided(text, room), "dim"),
         )
         for number, text in lines
     ]
+
+
+def _elided(text: str, room: int) -> str:
+    """The ends of a text, which tell a run's query and score."""
+    tail = (room - 1) // 2
+    return text if len(text) <= room else f"{text[: room - 1 - tail]}…{text[-tail:]}"
 
 
 def no_excerpt(finding: Finding) -> str:

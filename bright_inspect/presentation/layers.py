@@ -64,12 +64,12 @@ def layer_columns(lines: Sequence[LayerLine], width: int) -> list[Column]:
     """The layer's name, for which tasks it counts, its counts, and what differs from the first layer."""
     first = lines[0].compared_to if lines else ""
     columns = [
-        Column("layer", (Span("layer", "dim"),), 12, flex=1, elide="middle"),
-        Column("counts", (Span("counts", "dim"),), 12 if width < 100 else 16),
+        Column("layer", (Span("layer", "dim"),), 10, flex=1, elide="middle"),
+        Column("counts", (Span("counts in", "dim"),), 11 if width < 100 else 16),
         Column("queries", (Span("queries", "dim"),), 7, align="right"),
         Column("golds", (Span("golds", "dim"),), 7, align="right"),
     ]
-    differs = Column("differs", (Span(f"differs from {first}", "dim"),), 26, elide="middle")
+    differs = Column("differs", (Span(f"differs from {first}", "dim"),), 24 if width < 100 else 28, elide="middle")
     return [*columns, differs] if len(lines) > 1 else columns
 
 
@@ -77,13 +77,12 @@ def layer_rows(lines: Sequence[LayerLine], open_tasks: int) -> list[TableRow]:
     """One row a layer."""
     rows = []
     for line in lines:
-        of = "" if line.tasks == open_tasks else f" of {line.tasks}"
         if not line.counting:
             counts: Cell = (Span("–", "dim"),)
         elif line.counting == open_tasks:
-            counts = (Span("● all" if open_tasks > 1 else "● yes", "accent"),)
+            counts = (Span("● all tasks" if open_tasks > 1 else "● yes", "accent"),)
         else:
-            counts = (Span(f"● {line.counting}{of} task{'' if line.tasks == 1 else 's'}", "accent"),)
+            counts = (Span(f"● {line.counting} of {open_tasks}", "accent"),)
         if line.changed_pairs is None:
             differs: Cell = ()
         elif not line.changed_pairs:
@@ -134,4 +133,4 @@ def changes_title(changes: Sequence[JudgmentChange], layer: str, present: str) -
         return f"{layer} is what counts now" if layer == present else f"{layer} judges as what counts now ({present})"
     queries = len({change.query for change in changes})
     golds = sum(change.changes_gold for change in changes)
-    return f"{present} → {layer}: {len(changes):,} pairs of {queries:,} queries differ, {golds:,} in what is gold"
+    return f"{present} → {layer}: {len(changes):,} pairs of {queries:,} queries differ, {golds:,} in gold"

@@ -100,19 +100,30 @@ class Desk:
             with collections.using_layer(cursor, layer) if layer is not None else nullcontext():
                 scored = _score(self.session, cursor, measure)
                 token.check()
-            return replace(scored, layers=collections.active_layers)
+            return replace(scored, layers=_active_layers(self.session))
 
     def layer_lines(self, token: CancelToken) -> list[LayerLine]:
         """The layers at hand, each with its counts and what differs from the data's own."""
         with self._cursor(token) as cursor:
-            layers = self.session.collections.layers
-            changes = {layer: layer_changes(cursor, layers[0], layer) for layer in layers[1:]}
-            return layer_lines(layers, layer_counts(cursor), changes, self.session.collections.active_layers)
+            layers, tasks = self.layers, set(self.session.tasks)
+            counts = [count for count in layer_counts(cursor) if count.task in tasks]
+            changes = {layer: self._of_open_tasks(layer_changes(cursor, layers[0], layer)) for layer in layers[1:]}
+            return layer_lines(layers, counts, changes, _active_layers(self.session))
 
     def layer_changes(self, layer: str, token: CancelToken) -> list[JudgmentChange]:
         """What a layer judges otherwise than the judgments that count now."""
         with self._cursor(token) as cursor:
-            return layer_changes(cursor, None, layer)
+            return self._of_open_tasks(layer_changes(cursor, None, layer))
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that an open task has; others may be loaded to tell tasks apart."""
+        collections = self.session.collections
+        return tuple(dict.fromkeys(layer for task in self.session.tasks for layer in collections.layers_of(task)))
+
+    def _of_open_tasks(self, changes: list[JudgmentChange]) -> list[JudgmentChange]:
+        tasks = set(self.session.tasks)
+        return [change for change in changes if (change.query.dataset, change.query.task) in tasks]
 
     def read_query(self, key: QueryKey, token: CancelToken) -> tuple[QueryView, dict[str, str | None]]:
         """Read one query, once the runs are converted, with the texts of its golds and of the listed documents that
@@ -211,5 +222,11 @@ def _score(session: Session, cursor: Cursor, measure: Measure) -> Scored:
         tuple(query_rows(session, cursor, scores)),
         gold_fates(cursor),
         exclusion_effects(session, cursor, measure),
-        session.collections.active_layers,
+        _active_layers(session),
     )
+
+
+def _active_layers(session: Session) -> dict[TaskKey, str]:
+    """Which layer counts for each open task."""
+    active = session.collections.active_layers
+    return {task: active[task] for task in session.tasks if task in active}

@@ -66,7 +66,7 @@ class BrightCommands(Provider):
 
         for name in OFFERED:
             yield Possibility(f"score by {name}", partial(app.use_measure, parse_measure(name)))
-        layers = app.desk.session.collections.layers
+        layers = app.desk.layers
         for layer in layers if len(layers) > 1 else ():
             yield Possibility(f"let the judgments of {visible(layer)} count", partial(app.use_layer, layer))
 

@@ -80,7 +80,9 @@ class FindingsScreen(Dialog[None]):
             self._read([*finding_in_full(finding), (), (Span(no_excerpt(finding), "dim"),)])
             return
         self._read(finding_in_full(finding))
-        runner.start(_LANE, partial(_excerpt, Path(finding.file), finding.line), partial(self._show_lines, finding))
+        around = 3 if self.size.height >= 30 else 2
+        work = partial(_excerpt, Path(finding.file), finding.line, around)
+        runner.start(_LANE, work, partial(self._show_lines, finding))
 
     def _group_of(self, index: int) -> int:
         return sum(finding is None for _, finding in self._rows[:index])
@@ -89,7 +91,9 @@ class FindingsScreen(Dialog[None]):
         if self.app.screen is not self:
             return
         lines: list[Cell] = (
-            [(Span(excerpt, "warning"),)] if isinstance(excerpt, str) else excerpt_lines(finding, excerpt)
+            [(Span(excerpt, "warning"),)]
+            if isinstance(excerpt, str)
+            else excerpt_lines(finding, excerpt, self.query_one(TextReader).size.width - 3)
         )
         self._read([*finding_in_full(finding), (), *lines])
 
@@ -102,9 +106,9 @@ class FindingsScreen(Dialog[None]):
         super().action_close()
 
 
-def _excerpt(path: Path, line: int, token: CancelToken) -> _Excerpt:
+def _excerpt(path: Path, line: int, around: int, token: CancelToken) -> _Excerpt:
     try:
-        return lines_around(path, line, check=token.check) or f"{path}: has no line {line} any more."
+        return lines_around(path, line, around, token.check) or f"{path}: has no line {line} any more."
     except Cancelled:
         raise
     except BrightInspectError as error:

@@ -50,7 +50,7 @@ class LayersScreen(Dialog[str]):
         program = self._program
         for table in self.query("#layers").results(LineTable):  # none is left if a fast key closed the dialog already
             # Room for every layer, before they are counted.
-            table.styles.height = 1 + max(1, len(program.desk.session.collections.layers))
+            table.styles.height = 1 + max(1, len(program.desk.layers))
             table.focus()
             program.runner.start(_COUNTS, program.desk.layer_lines, self._show_layers)
 
