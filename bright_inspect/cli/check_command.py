@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from bright_inspect.cli.options import opened, output_options, run_arguments
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table
+from bright_inspect.domain.findings import Finding, changes, grouped
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.summary import file_summaries
 
@@ -21,7 +23,7 @@ def command(
     as_csv: bool,
     strict: bool,
 ) -> int:
-    """Read runs, tell what they are taken for, and list every finding with its file and line."""
+    """Read runs, tell what they are taken for, and list every finding with its file and line, by what it changes."""
     with opened(request) as opening:
         session = opening.session
         findings = list(session.findings)
@@ -34,10 +36,10 @@ def command(
                 }
                 for summary in file_summaries(session)
             ]  # fmt: skip
-            print_json({"files": files, "findings": [finding_json(finding) for finding in findings]})
+            print_json({"files": files, "findings": [_finding_json(finding) for finding in findings]})
         elif as_csv:
-            header = ["code", "severity", "file", "line", "count", "message"]
-            print_csv(header, ([finding_json(finding)[name] for name in header] for finding in findings))
+            header = ["code", "severity", "changes", "file", "line", "count", "message"]
+            print_csv(header, ([_finding_json(finding)[name] for name in header] for finding in findings))
         else:
             rows = [
                 [str(s.path), s.run.label, "/".join(s.task), str(s.queries), str(s.rows), "–".join(map(str, s.depth))]
@@ -45,10 +47,16 @@ def command(
             ]
             print_table(["file", "run", "task", "queries", "rows", "depth"], rows, right=("queries", "rows", "depth"))
             click.echo()
-            if findings:
-                table = [[f.severity, f.place, str(f.count), f.code, f.message] for f in findings]
+            for group, of_group in grouped(findings):
+                click.echo(f"Changes {group}:")
+                table = [[f.severity, f.place, str(f.count), f.code, f.message] for f in of_group]
                 print_table(["", "place", "count", "finding", "what was done"], table, right=("count",))
-            else:
-                click.echo("No findings.")
+                click.echo()
+            errors = sum(finding.severity == "error" for finding in findings)
+            click.echo(f"{len(findings)} finding(s), {errors} of them errors." if findings else "No findings.")
         sys.stdout.flush()
         return 1 if strict and findings else 0
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    return {**finding_json(finding), "changes": changes(finding.code)}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @output_options
 def command(
     request: OpenRequest,
-    queries: tuple[str, ...],
+    query_names: tuple[str, ...],
     measures: tuple[str, ...],
     as_json: bool,
     as_csv: bool,
@@ -49,7 +49,7 @@ def command(
     with opened(request) as opening:
         session = opening.session
         audits = []
-        for text in queries:
+        for text in query_names:
             key = find_query(session, text)
             for run in session.runs:
                 if (key.dataset, key.task) in run.tasks:

@@ -73,8 +73,9 @@ class Audit:
     ``rows`` are the ranks that the measure looks at, with the excluded documents among them, and every gold below;
     ``ideal`` and ``ideal_gain`` are for nDCG only. ``depth`` is how many documents the run lists, excluded ones aside;
     ``excluded`` how many the query has, ``excluded_listed`` those that the run lists; ``unjudged`` how many documents
-    within the cutoff nobody judged; ``repeated`` how often documents are listed that are so more than once. ``layers`` has the value by each layer's judgments, and ``ties`` what tie order
-    does, None for measures without a range.
+    within the cutoff nobody judged; ``repeated`` how often each document is listed that is so more than once.
+    ``layers`` has the value by each layer's judgments, and ``ties`` what tie order does, None for measures without a
+    range.
     """
 
     run: Run

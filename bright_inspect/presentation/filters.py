@@ -16,7 +16,7 @@ from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
 
 #: What the filter line reminds of while it is empty.
-FILTER_HINT = "words · delta<-30 · rank(gold)>100 · golds>10 · loss · both-zero · ? in the list explains"
+FILTER_HINT = "words · delta<-30 · rank(gold)>100 · loss · both-zero · tied · excluded · ? explains"
 #: Every term, with what it means.
 FILTER_TERMS = (
     ("words", 'queries whose text or id holds them; quote several as one: "sea level"'),
@@ -27,6 +27,8 @@ FILTER_TERMS = (
     ("golds>10", "how many golds the query has"),
     ("task:pony  id:37", "the task's name holds pony; the query's id is 37"),
     ("win loss tie both-zero", "the outcome against the baseline"),
+    ("tied", "tie order alone moves the value, of the compared run or the baseline (≈)"),
+    ("excluded", "the compared run or the baseline lists documents excluded for the query; they were removed"),
 )
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -83,6 +85,10 @@ def _predicate(word: str, run: int, baseline: int) -> Predicate:
         return lambda row: row.key.query_id.lower() == lower[3:]
     if lower in ("win", "loss", "tie", "both-zero"):
         return _outcome(lower, run, baseline)
+    if lower == "tied":
+        return lambda row: row.ties[run] is not None or row.ties[baseline] is not None
+    if lower == "excluded":
+        return lambda row: bool(row.removed[run] or row.removed[baseline])
     if _LOOKS_LIKE_TERM.fullmatch(word):
         raise UsageError(f"unknown filter term {word!r}.", f"Known: {', '.join(term for term, _ in FILTER_TERMS)}.")
     return lambda row: lower in row.text.lower() or lower in row.key.query_id.lower()

@@ -7,7 +7,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from bright_inspect.domain.rankings import RankedDoc, Ranking
+from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.conditions import TIE_MARK, range_text
 from bright_inspect.presentation.numbers import delta_style, percent, signed_percent
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.query_view import QueryView
@@ -121,36 +123,57 @@ def _move(doc: RankedDoc, baseline: Ranking | None) -> Cell:
     return (Span(f"{'▲' if up else '▼'} {abs(rank - doc.rank)}", "gain" if up else "loss"),)
 
 
-def pane_title(view: QueryView, run: Run, compared: Comparison, values: Sequence[float | None]) -> Cell:
-    """A list's title: the run, its value and Δ, and where the golds stand."""
-    value, base = values[run.run_id], values[compared.baseline.run_id]
-    spans = [
-        Span(run.label, compared.style(run)),
-        Span(f"  {compared.measure} ", "dim"),
-        Span(percent(value), "strong"),
-    ]
-    if run is compared.baseline and compared.paired:
-        spans.append(Span("  baseline", "dim"))
-    elif compared.paired and value is not None and base is not None:
-        delta = value - base
-        spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta))]
-    if view.golds:
-        spans.append(Span(f"  ★ {gold_ranks_text(view, run)}", "gold"))
-    return tuple(spans)
+def pane_title(view: QueryView, run: Run, compared: Comparison, row: QueryRow, width: int) -> Cell:
+    """A list's title: the run, its value, the range that ties leave it in, Δ, and where the golds stand. What does not
+    fit in ``width`` cells is left out: golds, the measure's name, what is to be expected of ties; Δ stays."""
+    value, base = row.values[run.run_id], row.values[compared.baseline.run_id]
+    ties = row.ties[run.run_id]
+
+    def title(golds: int, measure: bool = True, expected: bool = True) -> Cell:
+        spans = [
+            Span(run.label, compared.style(run)),
+            Span(f"  {compared.measure} " if measure else "  ", "dim"),
+            Span(percent(value), "strong"),
+        ]
+        if ties:
+            spans.append(Span(f" {TIE_MARK} {range_text(ties, expected)}", "warning"))
+        if run is compared.baseline and compared.paired:
+            spans.append(Span("  baseline", "dim"))
+        elif compared.paired and value is not None and base is not None:
+            delta = value - base
+            spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta))]
+        if view.golds and golds:
+            spans.append(Span(f"  ★ {gold_ranks_text(view, run, golds)}", "gold"))
+        return tuple(spans)
+
+    return _fitting([*map(title, (5, 2, 1, 0)), title(0, False), title(0, False, False)], width)
 
 
-def merged_title(view: QueryView, compared: Comparison, values: Sequence[float | None]) -> Cell:
-    """The merged list's title: every run's value, Δ and first golds, the compared run and the baseline first."""
-    spans = [Span(str(compared.measure), "dim")]
-    base = values[compared.baseline.run_id]
-    for run in dict.fromkeys((compared.run, compared.baseline, *compared.runs)):
-        value = values[run.run_id]
-        spans += [Span("  "), Span(run.label, compared.style(run)), Span(f" {percent(value)}", "strong")]
-        if run is not compared.baseline and value is not None and base is not None:
-            spans.append(Span(f" {signed_percent(value - base)}", delta_style(value - base)))
-        if view.golds:
-            spans.append(Span(f" ★ {gold_ranks_text(view, run, 2)}", "gold"))
-    return tuple(spans)
+def merged_title(view: QueryView, compared: Comparison, row: QueryRow, width: int) -> Cell:
+    """The merged list's title: every run's value with its range over ties, Δ and first golds, the compared run and the
+    baseline first. What does not fit in ``width`` cells is left out: the golds, which have rows below, then what is to
+    be expected of ties; Δ stays."""
+    base = row.values[compared.baseline.run_id]
+
+    def title(golds: bool, expected: bool) -> Cell:
+        spans = [Span(str(compared.measure), "dim")]
+        for run in dict.fromkeys((compared.run, compared.baseline, *compared.runs)):
+            value, ties = row.values[run.run_id], row.ties[run.run_id]
+            spans += [Span("  "), Span(run.label, compared.style(run)), Span(f" {percent(value)}", "strong")]
+            if run is not compared.baseline and value is not None and base is not None:
+                spans.append(Span(f" {signed_percent(value - base)}", delta_style(value - base)))
+            if ties:
+                spans.append(Span(f" {TIE_MARK} {range_text(ties, expected)}", "warning"))
+            if view.golds and golds:
+                spans.append(Span(f" ★ {gold_ranks_text(view, run, 2)}", "gold"))
+        return tuple(spans)
+
+    return _fitting([title(True, True), title(False, True), title(False, False)], width)
+
+
+def _fitting(cells: Sequence[Cell], width: int) -> Cell:
+    """The first of the cells that fits, or the last."""
+    return next((cell for cell in cells if sum(len(span.text) for span in cell) <= width), cells[-1])
 
 
 def gold_ranks_text(view: QueryView, run: Run, most: int = 5) -> str:

@@ -9,14 +9,22 @@ from bright_inspect.evaluation.defaults import default_measure
 from bright_inspect.evaluation.gold_fate import FAR, NEAR, GoldFate
 from bright_inspect.evaluation.scores import TaskScores
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.conditions import (
+    Effects,
+    exclusion_note,
+    mean_range,
+    range_of,
+    tie_mark,
+    tie_note,
+)
 from bright_inspect.presentation.numbers import delta_style, percent, signed_percent, stacked_bar
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.session import Run, differs
 
 MEAN_ROW = "mean"
-#: A value, its Δ and on how many tasks: `` 54.1 +26.9 (2)``.
-_VALUE_AND_DELTA = 15
+#: A value, its Δ and on how many tasks: `` 54.1≈ +26.9 (2)``, and with a number of two figures.
+_VALUE_AND_DELTA, _WITH_MORE_TASKS = 16, 17
 
 
 def task_title(key: TaskKey, datasets: int) -> str:
@@ -27,16 +35,18 @@ def task_title(key: TaskKey, datasets: int) -> str:
 def overview_columns(compared: Comparison, width: int) -> list[Column]:
     """Task, n, one column a run with its value and Δ, and the golds' fate in the compared run where there is room."""
     task_width, n_width = (13, 4) if width < 100 else (20, 5)
+    if width < 100 and len(compared.runs) > 3:
+        task_width = 10
     others = max(1, len(compared.runs) - 1)
     baseline_width = 10 if width < 100 else max(10, min(16, len(compared.baseline.label) + 1))
     room = width - task_width - baseline_width - len(compared.runs) - 12
     columns = [
-        Column("task", (Span("task", "dim"),), task_width, flex=1),
+        Column("task", (Span("task", "dim"),), task_width, flex=1, elide="middle"),
         Column("n", (Span("n", "dim"),), n_width, align="right"),
     ]
     for run in compared.runs:
         name = (Span(run.label, compared.style(run)),)
-        needed = min(max(_VALUE_AND_DELTA, len(run.label) + 1), 24)
+        needed = min(max(_WITH_MORE_TASKS, len(run.label) + 1), 24)
         run_width = baseline_width if run is compared.baseline else min(needed, max(_VALUE_AND_DELTA, room // others))
         columns.append(Column(f"run{run.run_id}", name, run_width, elide="middle"))
     if width - sum(column.width + 1 for column in columns) >= 36:
@@ -77,7 +87,7 @@ def overview_rows(
 def _value_cell(run: Run, score: TaskScores | None, base: TaskScores | None, compared: Comparison) -> Cell:
     if score is None:
         return (Span("   –", "dim"),)
-    spans = [Span(percent(score.mean).rjust(5))]
+    spans = [Span(percent(score.mean).rjust(5)), tie_mark(score.tie_sensitive > 0)]
     if compared.paired and run is not compared.baseline and base is not None:
         delta = score.mean - base.mean
         spans.append(Span(f" {signed_percent(delta):>5}", delta_style(delta)))
@@ -103,7 +113,8 @@ def _mean_row(
             cells.append((Span("   –", "dim"),))
             continue
         mean = sum(scores[run.run_id, key].mean for key in own) / len(own)
-        spans = [Span(percent(mean).rjust(5), "strong")]
+        sensitive = any(scores[run.run_id, key].tie_sensitive for key in own)
+        spans = [Span(percent(mean).rjust(5), "strong"), tie_mark(sensitive)]
         common = [key for key in own if key in base_tasks]
         if compared.paired and run is not compared.baseline and common:
             delta = sum(
@@ -126,9 +137,15 @@ def _fate_cell(fate: GoldFate | None, width: int) -> Cell:
     return (*bar, Span("  " + " · ".join(f"{100 * share:.0f}".rjust(3) for share in shares) + " %", "dim"))
 
 
-def overview_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores]) -> list[Cell]:
-    """What must be known to read the table: other variants, runs without all tasks, queries not answered."""
-    notes: list[Cell] = []
+def overview_notes(
+    compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores], effects: Effects, width: int
+) -> list[Cell]:
+    """What must be known to read the table: what tie order and exclusions do to the means, other variants, runs
+    without all tasks, queries not answered."""
+    tasks = list(dict.fromkeys(task for _, task in scores))
+    notes = _tie_notes(compared, scores, width)
+    if excluded := exclusion_note(compared.runs, scores, effects, tasks):
+        notes.append(excluded)
     differing = {run: differs(run.name, compared.baseline.name) for run in compared.runs}
     others = [run.label for run, what in differing.items() if "variant" in what]
     if others:
@@ -143,6 +160,19 @@ def overview_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], Ta
         notes.append((Span(text, "dim"),))
     if any(len(s.answered & s.per_query.keys()) < len(s.per_query) for s in scores.values()):
         notes.append((Span("! some queries of the task have no list in the run; they count as 0", "warning"),))
+    return notes
+
+
+def _tie_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskScores], width: int) -> list[Cell]:
+    """What tie order does to each run's mean of tasks; of each dataset, where there are several."""
+    datasets = list(dict.fromkeys(dataset for _, (dataset, _) in scores))
+    notes: list[Cell] = []
+    for run in dict.fromkeys((compared.run, compared.baseline, *compared.runs)):
+        for dataset in datasets:
+            own = [score for (run_id, task), score in scores.items() if run_id == run.run_id and task[0] == dataset]
+            if any(score.tie_sensitive for score in own):
+                label = run.label if len(datasets) == 1 else f"{run.label} ({dataset})"
+                notes.append(tie_note(label, mean_range([range_of(score) for score in own]), width < 100))
     return notes
 
 

@@ -8,8 +8,10 @@ from typing import Literal
 
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.tally import tally
+from bright_inspect.domain.ties import TieRange
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.conditions import mean_range, row_range, tie_mark, tie_note
 from bright_inspect.presentation.filters import row_delta
 from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
 from bright_inspect.store.collections import TaskKey
@@ -129,7 +131,8 @@ def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) ->
         else:
             run_id = int(column.key.removeprefix("run"))
             answered = row.depths[run_id] > 0
-            cells.append((Span(percent(row.values[run_id]), "" if answered and row.values[run_id] else "dim"),))
+            value = Span(percent(row.values[run_id]), "" if answered and row.values[run_id] else "dim")
+            cells.append((value, tie_mark(row.ties[run_id] is not None)))
     return TableRow(row.key.query_id, tuple(cells))
 
 
@@ -138,11 +141,12 @@ _DELTA = "   Δ "
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What stands above the table: the means with Δ, the wins and losses, and what the reader must know of them."""
+    """What stands above the table: the means with Δ, the wins and losses, and what the reader must know of them, most
+    important first."""
 
     means: Cell
     outcome: Cell
-    notes: Cell
+    notes: tuple[Cell, ...]
 
     @property
     def short_means(self) -> Cell:
@@ -150,8 +154,9 @@ class Headline:
         return tuple(Span(_DELTA, span.style) if span.text.startswith(_DELTA) else span for span in self.means)
 
 
-def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -> Headline:
-    """The headline over some rows: the mean of their tasks' means (``by_task``, as the leaderboard), or of the rows."""
+def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool, narrow: bool = False) -> Headline:
+    """The headline over some rows: the mean of their tasks' means (``by_task``, as the leaderboard), or of the rows.
+    ``narrow`` asks for fewer words."""
     run, baseline = compared.run, compared.baseline
     own = [(row, value) for row in rows if (value := row.values[run.run_id]) is not None]
     scored = [(row, value, base) for row, value in own if (base := row.values[baseline.run_id]) is not None]
@@ -163,7 +168,7 @@ def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -
     mean = _mean([(_task_of(row), value) for row, value, _ in scored], by_task)
     means.append(Span(f" {percent(mean)}", "strong"))
     outcome: list[Span] = []
-    notes: list[Span] = []
+    notes: list[Cell] = []
     if compared.paired:
         base_mean = _mean([(_task_of(row), base) for row, _, base in scored], by_task)
         delta = mean - base_mean
@@ -179,13 +184,14 @@ def headline(rows: Sequence[QueryRow], compared: Comparison, *, by_task: bool) -
             Span(f"loss {counts.loss}", "loss"),
         ]  # fmt: skip
         notes += _differs_note(run, baseline)
+    notes += _tie_notes([row for row, _, _ in scored], compared, by_task, narrow)
     for which in dict.fromkeys((run, baseline)):
         answered = sum(row.depths[which.run_id] > 0 for row, _, _ in scored)
         if answered < len(scored):
             of_answered = sum(row.values[which.run_id] or 0 for row, _, _ in scored if row.depths[which.run_id])
             mean_answered = percent(of_answered / answered) if answered else "–"
             text = f"{which.label} answers {answered} of {len(scored)} queries (mean of those {mean_answered})"
-            notes.append(Span((" · " if notes else "") + text, "warning"))
+            notes.append((Span(text, "warning"),))
     return Headline(tuple(means), tuple(outcome), tuple(notes))
 
 
@@ -217,7 +223,25 @@ def _mean(values: Sequence[tuple[TaskKey, float]], by_task: bool) -> float:
     return sum(sum(group) / len(group) for group in groups.values()) / len(groups)
 
 
-def _differs_note(run: Run, baseline: Run) -> list[Span]:
+def _tie_notes(rows: Sequence[QueryRow], compared: Comparison, by_task: bool, narrow: bool) -> list[Cell]:
+    """How many of the queries tie order moves, and between which means it leaves each run."""
+    notes: list[Cell] = []
+    for which in dict.fromkeys((compared.run, compared.baseline)):
+        run_id = which.run_id
+        sensitive = sum(row.ties[run_id] is not None for row in rows)
+        if not sensitive:
+            continue
+        groups: dict[TaskKey | None, list[TieRange]] = {}
+        for row in rows:
+            if (ties := row_range(row, run_id)) is not None:
+                groups.setdefault(_task_of(row) if by_task else None, []).append(ties)
+        queries = f"{sensitive:,} of {len(rows):,} {'query' if len(rows) == 1 else 'queries'}"
+        mean = mean_range([mean_range(group) for group in groups.values()])
+        notes.append(tie_note(which.label, mean, narrow, queries))
+    return notes
+
+
+def _differs_note(run: Run, baseline: Run) -> list[Cell]:
     what = differs(run.name, baseline.name)
     if "variant" not in what:
         return []
@@ -225,4 +249,4 @@ def _differs_note(run: Run, baseline: Run) -> list[Span]:
     unknown = [each.name.system for each in (run, baseline) if each.name.variant is None]
     if unknown:
         text += f" · variant of {unknown[0]} unknown, name it: {unknown[0]}@VARIANT=PATH"
-    return [Span(text, "warning")]
+    return [(Span(text, "warning"),)]

@@ -1,4 +1,5 @@
-"""What the reader below the lists shows: the document at hand, the query, the human reasoning, or the golds."""
+"""What the reader below the lists shows: the document at hand, the query with its excluded documents, the human
+reasoning, or the golds."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bright_inspect.domain.terms import best_place, find_words, telling_words
 from bright_inspect.presentation.cells import Cell, Span
-from bright_inspect.presentation.inspect import mark_of, rank_text
+from bright_inspect.presentation.inspect import MARKS, mark_of, rank_text
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.query_view import QueryView
 
@@ -62,15 +63,33 @@ def document_reading(view: QueryView, text: str) -> Reading:
     return Reading(text, tuple((start, end, "match") for start, end in places), best_place(text, places))
 
 
-def query_reading(view: QueryView) -> Reading:
-    """The query as posted, and each variant at hand."""
+def query_reading(view: QueryView, compared: Comparison) -> Reading:
+    """The query as posted, each variant at hand, and the documents excluded for it: those that a run lists first, with
+    their places in its file, then all others."""
     pages = _Pages()
     pages.heading((Span("original", "strong"), Span(f" · {len(view.text or ''):,} characters", "dim")))
     pages.body(view.text or "no query text at hand; give --data DIR", "" if view.text else "dim")
     for name, text in view.variants:
         pages.heading((Span(name, "strong"), Span(f" · {len(text):,} characters", "dim")))
         pages.body(text)
+    if view.excluded:
+        number = f"{len(view.excluded):,} document{'' if len(view.excluded) == 1 else 's'}"
+        pages.heading((Span("excluded", "strong"), Span(f" · {number}, removed before ranking", "dim")))
+        listed = {doc_id: text for doc_id in view.excluded if (text := _listing_text(view, compared, doc_id))}
+        pages.body("".join(f"{MARKS['excluded']} {doc_id} · {text}\n" for doc_id, text in listed.items()), "warning")
+        pages.body("\n".join(doc_id for doc_id in view.excluded if doc_id not in listed), "dim")
     return pages.reading()
+
+
+def _listing_text(view: QueryView, compared: Comparison, doc_id: str) -> str:
+    """Which runs list an excluded document, and where: ``bm25 at 3``; empty if none does."""
+    texts = []
+    for run in compared.runs:
+        ranking = view.rankings[run.run_id]
+        if ranking is not None and doc_id in ranking.ranks:
+            rank = next((doc.raw_rank for doc in ranking.docs if doc.doc_id == doc_id), None)
+            texts.append(f"{run.label} at {rank}" if rank else f"{run.label} below {len(ranking.docs):,}")
+    return ", ".join(texts)
 
 
 def reasoning_reading(view: QueryView) -> Reading:

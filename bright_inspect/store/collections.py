@@ -112,6 +112,17 @@ class Collections:
         Raises:
             UsageError: no loaded task has the layer.
         """
+        with self.using_layer(cursor, layer):
+            pass
+
+    @contextmanager
+    def using_layer(self, cursor: Cursor, layer: str) -> Iterator[None]:
+        """As ``use_layer``, but others see it only after what is done inside, on the same cursor; if that fails,
+        nothing has changed.
+
+        Raises:
+            UsageError: no loaded task has the layer.
+        """
         if layer not in self.layers:
             raise UsageError(
                 f"no layer is called {layer!r}.", f"At hand: {', '.join(self.layers)}. Add one: --qrels [NAME=]FILE."
@@ -120,7 +131,13 @@ class Collections:
         with transaction(cursor):
             cursor.execute("DELETE FROM active_layers")
             cursor.executemany("INSERT INTO active_layers VALUES (?, ?, ?)", [(*key, active[key]) for key in active])
+            yield
         self._active = active
+
+    @property
+    def active_layers(self) -> dict[TaskKey, str]:
+        """Which layer counts for each loaded task."""
+        return dict(self._active)
 
     def find(self, task: str, dataset: str | None = None) -> TaskKey | None:
         """The first source's task of this name; of ``dataset`` if one is named."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from bright_inspect.db import Cursor, identifier, text_literal
-from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.collections import TaskKey, task_condition
 from bright_inspect.store.session import Session
 
 #: A run's documents that can come on screen without asking the corpus again.
@@ -13,7 +13,8 @@ KEPT_DEPTH = 100
 
 
 def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | None:
-    """Read the query variants of a task, and the texts of each run's top documents and of all judged ones.
+    """Read the query variants of a task, and the texts of each run's top documents and of all that
+    any layer judges.
 
     Returns how many documents the corpus at hand has, or None if there is no corpus. To be called once per task, in a
     transaction: half of it must not stay when it is interrupted.
@@ -30,7 +31,7 @@ def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | No
     if corpus is None:
         return None
     labels = f"{text_literal(task[0])} AS dataset, {text_literal(task[1])} AS task"
-    wanted = [f"SELECT doc_id FROM qrels WHERE dataset = {text_literal(task[0])} AND task = {text_literal(task[1])}"]
+    wanted = [f"SELECT doc_id FROM all_qrels WHERE {task_condition(task)}"]
     for run in session.runs:
         for file in run.files:
             if task in file.tasks:

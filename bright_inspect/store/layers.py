@@ -44,19 +44,24 @@ def layer_counts(cursor: Cursor) -> list[LayerCounts]:
     return [LayerCounts((dataset, task), *others) for dataset, task, *others in rows]
 
 
-def layer_changes(cursor: Cursor, before: str, after: str) -> list[JudgmentChange]:
-    """What ``after`` judges otherwise than ``before``, of the tasks that have both, by task, query and document."""
+def layer_changes(cursor: Cursor, before: str | None, after: str) -> list[JudgmentChange]:
+    """What ``after`` judges otherwise than ``before``, of the tasks that have both, by task, query and document.
+
+    Without ``before``, the layer that counts now for each task is meant.
+    """
+    present = "FROM all_qrels SEMI JOIN active_layers USING (dataset, task, layer)"
     rows = cursor.execute(
-        """
-        WITH tasks AS (SELECT dataset, task FROM all_qrels WHERE layer = $before
-                       INTERSECT SELECT dataset, task FROM all_qrels WHERE layer = $after),
-        b AS (FROM all_qrels SEMI JOIN tasks USING (dataset, task) WHERE layer = $before),
+        f"""
+        WITH before AS ({"FROM all_qrels WHERE layer = $before" if before is not None else present}),
+        tasks AS (SELECT dataset, task FROM before
+                  INTERSECT SELECT dataset, task FROM all_qrels WHERE layer = $after),
+        b AS (FROM before SEMI JOIN tasks USING (dataset, task)),
         a AS (FROM all_qrels SEMI JOIN tasks USING (dataset, task) WHERE layer = $after)
         SELECT dataset, task, query_id, doc_id, b.relevance, a.relevance
         FROM b FULL JOIN a USING (dataset, task, query_id, doc_id)
         WHERE b.relevance IS DISTINCT FROM a.relevance ORDER BY ALL
         """,
-        {"before": before, "after": after},
+        {"after": after} | ({"before": before} if before is not None else {}),
     ).fetchall()
     return [
         JudgmentChange(QueryKey(dataset, task, query_id), doc_id, old, new)

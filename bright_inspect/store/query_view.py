@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.pages import siblings
 from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking
+from bright_inspect.store.collections import task_condition
 from bright_inspect.store.ordering import row_order
 from bright_inspect.store.session import Run, Session
 
@@ -20,6 +21,7 @@ class QueryView:
 
     ``rankings`` is in the order of the session's runs, None where a run has no list for the query.
     ``variants`` are (name, text) pairs besides the original. ``pages_known`` tells whether siblings can be told.
+    ``excluded`` are all documents excluded for the query, listed or not (up to 11,224 in BRIGHT; FORMATS A.3).
     """
 
     key: QueryKey
@@ -31,6 +33,7 @@ class QueryView:
     rankings: tuple[Ranking | None, ...]
     siblings: frozenset[str]
     pages_known: bool
+    excluded: tuple[str, ...]
 
     def rank_in(self, run_id: int, doc_id: str) -> int | None:
         """A document's rank in a run; None if the run does not list it, or it is excluded."""
@@ -65,7 +68,19 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
         rankings=rankings,
         siblings=siblings(listed - {doc_id for doc_id, _ in judgments}, (page for (page,) in pages)),
         pages_known=bool(pages),
+        excluded=_excluded(session, cursor, key),
     )
+
+
+def _excluded(session: Session, cursor: Cursor, key: QueryKey) -> tuple[str, ...]:
+    task = (key.dataset, key.task)
+    if not session.collections.has_exclusions(task):
+        return ()
+    # The task is named outright, so that DuckDB skips the other tasks' million exclusions.
+    found = cursor.execute(
+        f"SELECT list(doc_id) FROM exclusions WHERE {task_condition(task)} AND query_id = ?", [key.query_id]
+    ).fetchone()
+    return tuple(sorted(set(found[0]))) if found and found[0] else ()
 
 
 def _ranking(cursor: Cursor, run: Run, key: QueryKey, order: str) -> Ranking | None:

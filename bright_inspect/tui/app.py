@@ -60,6 +60,8 @@ class BrightInspect(App[BrightInspectError]):
         self._open_desk = open_desk
         self._keys = keys or {}
         self._desk: Desk | None = None
+        self._wanted_measure: Measure | None = None
+        self._wanted_layer: str | None = None
         self.runner = Runner(self, self._work_failed)
         for theme in THEMES:
             self.register_theme(theme)
@@ -198,18 +200,41 @@ class BrightInspect(App[BrightInspectError]):
 
     def use_measure(self, measure: Measure | None) -> None:
         """Score everything by another measure; the screens follow when it is done."""
-        if measure is None or measure == self.desk.scored.measure:
+        if measure is not None and measure != (self._wanted_measure or self.desk.scored.measure):
+            self._wanted_measure = measure
+            self._score(f"scoring by {measure} …")
+
+    def action_choose_layer(self) -> None:
+        """Choose which judgments count."""
+        if self._desk_screen() is None:
             return
-        desk = self.desk
+        from bright_inspect.tui.screens.layers import LayersScreen
+
+        self.push_screen(LayersScreen(), self.use_layer)
+
+    def use_layer(self, layer: str | None) -> None:
+        """Let another layer of judgments count; the screens follow when everything is scored by it."""
+        if layer is not None and (self._wanted_layer is not None or set(self.desk.scored.layers.values()) != {layer}):
+            self._wanted_layer = layer
+            self._score(f"scoring by the judgments of {visible(layer)} …")
+
+    def _score(self, text: str) -> None:
+        """Score by what is wanted now; what was asked for before and is not done yet is still wanted."""
+        desk, layer = self.desk, self._wanted_layer
+        measure = self._wanted_measure or desk.scored.measure
 
         def done(scored: Scored) -> None:
+            self._wanted_measure = self._wanted_layer = None
             desk.scored = scored
             self._desk_changed()
 
-        self.runner.start("score", lambda token: desk.score(measure, token), done)
+        def failed() -> None:
+            self._wanted_measure = self._wanted_layer = None
+
+        self.runner.start("score", lambda token: desk.score(measure, layer, token), done, failed)
         from bright_inspect.tui.screens.base import SLOW_SECONDS
 
-        self.set_timer(SLOW_SECONDS, lambda: self._say_if_busy("score", f"scoring by {measure} …"))
+        self.set_timer(SLOW_SECONDS, lambda: self._say_if_busy("score", text))
 
     def _say_if_busy(self, lane: str, text: str) -> None:
         if self.runner.busy(lane):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 
 from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, transaction
 from bright_inspect.domain.measures import Measure
@@ -19,10 +19,12 @@ from bright_inspect.evaluation.gold_fate import GoldFate, gold_fates
 from bright_inspect.evaluation.query_rows import QueryRow, query_rows
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
 from bright_inspect.evaluation.task_audit import TaskAudit, audit_task
+from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts, short_texts
+from bright_inspect.store.layers import JudgmentChange, layer_changes, layer_counts
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
@@ -35,12 +37,14 @@ _SHORT_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Everything that depends on the measure."""
+    """Everything that depends on the measure and on which judgments count (``layers``, by task)."""
 
     measure: Measure
     scores: dict[tuple[int, TaskKey], TaskScores]
     rows: tuple[QueryRow, ...]
     fates: dict[tuple[int, TaskKey], GoldFate]
+    effects: dict[tuple[int, TaskKey], ExclusionEffect]
+    layers: dict[TaskKey, str]
 
 
 class Desk:
@@ -54,6 +58,7 @@ class Desk:
         self.run_index = 0 if self.baseline_index else min(1, len(self.session.runs) - 1)
         self._converted = threading.Event()
         self._task_lock = threading.Lock()
+        self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
 
@@ -87,10 +92,40 @@ class Desk:
             token.unwatch()
             self._converted.set()
 
-    def score(self, measure: Measure, token: CancelToken) -> Scored:
-        """Score every run by another measure."""
+    def score(self, measure: Measure, layer: str | None, token: CancelToken) -> Scored:
+        """Score every run by a measure, and if ``layer`` is given by its judgments, which then count.
+
+        Which judgments count and what follows from it change together: if this is stopped, neither does.
+        """
+        with _held(self._score_lock, token), self._cursor(token) as cursor:
+            collections = self.session.collections
+            with collections.using_layer(cursor, layer) if layer is not None else nullcontext():
+                scored = _score(self.session, cursor, measure)
+                token.check()
+            return replace(scored, layers=_active_layers(self.session))
+
+    def layer_lines(self, token: CancelToken) -> list[LayerLine]:
+        """The layers at hand, each with its counts and what differs from the data's own."""
         with self._cursor(token) as cursor:
-            return _score(self.session, cursor, measure)
+            layers, tasks = self.layers, set(self.session.tasks)
+            counts = [count for count in layer_counts(cursor) if count.task in tasks]
+            changes = {layer: self._of_open_tasks(layer_changes(cursor, layers[0], layer)) for layer in layers[1:]}
+            return layer_lines(layers, counts, changes, _active_layers(self.session))
+
+    def layer_changes(self, layer: str, token: CancelToken) -> list[JudgmentChange]:
+        """What a layer judges otherwise than the judgments that count now."""
+        with self._cursor(token) as cursor:
+            return self._of_open_tasks(layer_changes(cursor, None, layer))
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that an open task has; others may be loaded to tell tasks apart."""
+        collections = self.session.collections
+        return tuple(dict.fromkeys(layer for task in self.session.tasks for layer in collections.layers_of(task)))
+
+    def _of_open_tasks(self, changes: list[JudgmentChange]) -> list[JudgmentChange]:
+        tasks = set(self.session.tasks)
+        return [change for change in changes if (change.query.dataset, change.query.task) in tasks]
 
     def read_query(self, key: QueryKey, token: CancelToken) -> tuple[QueryView, dict[str, str | None]]:
         """Read one query, once the runs are converted, with the texts of its golds and of the listed documents that
@@ -134,14 +169,10 @@ class Desk:
 
     def _load_task(self, task: TaskKey, token: CancelToken) -> None:
         """Read a task's texts once. Going on to another query does not stop it: all that query needs is this."""
-        while not self._task_lock.acquire(timeout=0.05):
-            token.check()
-        try:
+        with _held(self._task_lock, token):
             if task not in self._corpus_sizes:
                 with self._cursor(self._loading) as cursor, transaction(cursor):
                     self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
-        finally:
-            self._task_lock.release()
 
     def corpus_size(self, task: TaskKey) -> int | None:
         """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""
@@ -176,6 +207,17 @@ class Desk:
             cursor.close()
 
 
+@contextmanager
+def _held(lock: threading.Lock, token: CancelToken) -> Iterator[None]:
+    """Hold the lock; waiting for it ends when the work is cancelled."""
+    while not lock.acquire(timeout=0.05):
+        token.check()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def open_desk(request: OpenRequest, progress: ProgressListener, token: CancelToken) -> Desk:
     """Open the session and score it by its first task's measure.
 
@@ -196,4 +238,12 @@ def _score(session: Session, cursor: Cursor, measure: Measure) -> Scored:
         {(score.run.run_id, score.task): score for score in scores},
         tuple(query_rows(session, cursor, scores)),
         gold_fates(cursor),
+        exclusion_effects(session, cursor, measure),
+        _active_layers(session),
     )
+
+
+def _active_layers(session: Session) -> dict[TaskKey, str]:
+    """Which layer counts for each open task."""
+    active = session.collections.active_layers
+    return {task: active[task] for task in session.tasks if task in active}

@@ -1,4 +1,4 @@
-"""The command palette: what is possible on the present screen, the tasks, and the measures."""
+"""The command palette: what is possible on the present screen, the tasks, the measures, and the layers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Palette(CommandPalette):
 
 
 class BrightCommands(Provider):
-    """Keys of the present screen, then tasks and measures."""
+    """Keys of the present screen, then tasks, measures and layers of judgments."""
 
     def _possibilities(self) -> Iterator[Possibility]:
         app = cast("BrightInspect", self.app)
@@ -66,6 +66,9 @@ class BrightCommands(Provider):
 
         for name in OFFERED:
             yield Possibility(f"score by {name}", partial(app.use_measure, parse_measure(name)))
+        layers = app.desk.layers
+        for layer in layers if len(layers) > 1 else ():
+            yield Possibility(f"let the judgments of {visible(layer)} count", partial(app.use_layer, layer))
 
     async def discover(self) -> Hits:
         for possibility in self._possibilities():

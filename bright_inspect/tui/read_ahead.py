@@ -47,6 +47,11 @@ class ReadAhead:
             desk = self._desk
             self._runner.start("ahead", lambda token: desk.read_query(key, token), lambda read: self._keep(key, read))
 
+    def forget(self) -> None:
+        """Drop what was read: the judgments in it do not count any more."""
+        self.stop()
+        self._kept.clear()
+
     def stop(self) -> None:
         """Stop reading; nothing more is handed over."""
         self._runner.cancel("query")

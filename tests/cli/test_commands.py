@@ -210,7 +210,7 @@ def test_check_json(tmp_path: Path, data: Path) -> None:
             "task": "biology", "queries": 3, "rows": 4, "depth": [1, 2],
         }
     ]  # fmt: skip
-    assert [finding["code"] for finding in found["findings"]] == ["unknown-query"]
+    assert [(each["code"], each["changes"]) for each in found["findings"]] == [("unknown-query", "which queries count")]
 
 
 def rows_of(*arguments: str | Path) -> list[dict[str, str]]:
@@ -254,6 +254,20 @@ def test_tables(tmp_path: Path, data: Path) -> None:
     done = command("check", other, "--data", data)
     assert "No findings." in done.stdout
     assert done.stderr == ""
+
+
+def test_check_groups_findings_by_what_they_change_errors_first(tmp_path: Path, data: Path) -> None:
+    run = tmp_path / "biology.trec"
+    run.write_text("# why\n0 Q0 x 1 3 t\n0 Q0 a 2 2 t\n0 Q0 b 3 abc t\n")
+    lines = command("check", run, "--data", data).stdout.splitlines()
+    shown = [line.split()[0] if not line.startswith("Changes") else line for line in lines[3:] if line]
+    assert shown == [
+        "Changes the score:", "place", "error", "Changes which queries count:", "place", "warning",
+        "Changes nothing in the score:", "place", "warning", "3",
+    ]  # fmt: skip
+    assert lines[-1] == "3 finding(s), 1 of them errors."
+    (first, *_) = rows_of("check", run, "--data", data)
+    assert first["changes"] in ("the score", "nothing in the score", "which queries count")
 
 
 @pytest.mark.parametrize("engine", ["sql", "pytrec_eval"])

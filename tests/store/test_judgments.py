@@ -9,6 +9,7 @@ import pytest
 from bright_inspect.datasets.places import demo_source
 from bright_inspect.db import Database
 from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.store.layers import layer_changes
 from tests.store.test_resolving import BIOLOGY, ECONOMICS, run_of
 from tests.support import (
     ROOT,
@@ -168,3 +169,41 @@ def test_judgments_without_data_that_cannot_be_loaded_name_their_file(
         opened_runs(run, qrels=[qrels]),
     ):
         pass
+
+
+def test_what_is_stopped_changes_no_layer(tmp_path: Path, data: Path, fixed: Path) -> None:
+    run = write_trec(tmp_path / "biology.trec", run_of("bio", 4))
+    with opened_runs(run, data=data, qrels=[fixed], layer="original") as opening:
+        session = opening.session
+        golds = table_rows(session.cursor, "SELECT * FROM qrels ORDER BY ALL")
+        other = session.database.cursor()
+
+        def stopped() -> None:
+            with session.collections.using_layer(session.cursor, "fixed"):
+                assert table_rows(session.cursor, "SELECT * FROM qrels ORDER BY ALL") != golds
+                assert table_rows(other, "SELECT * FROM qrels ORDER BY ALL") == golds, "nobody else sees it yet"
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            stopped()
+        assert session.layer == "original"
+        assert table_rows(session.cursor, "SELECT * FROM qrels ORDER BY ALL") == golds
+        with session.collections.using_layer(session.cursor, "fixed"):
+            pass
+        assert session.layer == "fixed"
+        assert table_rows(other, "SELECT * FROM qrels ORDER BY ALL") != golds
+
+
+def test_changes_against_what_counts_now(tmp_path: Path, data: Path, fixed: Path) -> None:
+    run = write_trec(tmp_path / "biology.trec", run_of("bio", 4))
+    with opened_runs(run, data=data, qrels=[fixed], layer="original") as opening:
+        session, cursor = opening.session, opening.session.cursor
+        assert layer_changes(cursor, None, "original") == []
+        changes = layer_changes(cursor, None, "fixed")
+        assert changes == layer_changes(cursor, "original", "fixed")
+        assert ("0", "mended", None, 1) in [(c.query.query_id, c.doc_id, c.before, c.after) for c in changes]
+        session.collections.use_layer(cursor, "fixed")
+        back = layer_changes(cursor, None, "original")
+        assert {(c.query, c.doc_id, c.before, c.after) for c in back} == {
+            (c.query, c.doc_id, c.after, c.before) for c in changes
+        }

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from bright_inspect.domain.measures import Measure, parse_measure
 from bright_inspect.domain.names import RunName
 from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking
+from bright_inspect.domain.ties import TieRange
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.evaluation.scores import TaskScores
 from bright_inspect.presentation.cells import Cell
@@ -48,8 +49,11 @@ def make_row(
     ranks: Sequence[int | None] | None = None,
     task: TaskKey = BIOLOGY,
     position: int = 0,
+    ties: Mapping[int, tuple[float, float, float]] | None = None,
+    removed: Sequence[int] | None = None,
 ) -> QueryRow:
-    """A query and its runs' values, each with a list of 100 unless said otherwise."""
+    """A query and its runs' values, each with a list of 100 unless said otherwise; ``ties`` has (best, worst, expected)
+    by run."""
     return QueryRow(
         QueryKey(*task, query_id),
         position,
@@ -58,6 +62,8 @@ def make_row(
         values,
         tuple(depths) if depths is not None else (100,) * len(values),
         tuple(ranks) if ranks is not None else (None,) * len(values),
+        tuple(TieRange(*ties[run]) if ties and run in ties else None for run in range(len(values))),
+        tuple(removed) if removed is not None else (0,) * len(values),
     )
 
 
@@ -88,6 +94,7 @@ def make_view(
     gold_answer: str | None = None,
     variants: Sequence[tuple[str, str]] = (),
     pages_known: bool = True,
+    excluded: Sequence[str] = (),
 ) -> QueryView:
     """A query's view."""
     return QueryView(
@@ -100,11 +107,19 @@ def make_view(
         rankings,
         frozenset(siblings),
         pages_known,
+        tuple(excluded),
     )
 
 
 def make_scores(
-    run: Run, task: TaskKey, values: Mapping[str, float], unanswered: Sequence[str] = (), measure: Measure | None = None
+    run: Run,
+    task: TaskKey,
+    values: Mapping[str, float],
+    unanswered: Sequence[str] = (),
+    measure: Measure | None = None,
+    ties: Mapping[str, tuple[float, float, float]] | None = None,
 ) -> TaskScores:
+    """A run's scores on a task; ``ties`` has (best, worst, expected) by query."""
     answered = frozenset(values) - frozenset(unanswered)
-    return TaskScores(run, task, measure or parse_measure("nDCG@10"), dict(values), answered)
+    ranges = {query_id: TieRange(*of_query) for query_id, of_query in (ties or {}).items()}
+    return TaskScores(run, task, measure or parse_measure("nDCG@10"), dict(values), answered, ranges)

@@ -12,10 +12,22 @@ from bright_inspect.presentation.numbers import percent
 from tests.unit.making import PONY, make_row
 
 ROWS = [
-    make_row("1", 0.5, 0.2, text="Why does the temperature rise?", golds=2, ranks=(1, 4)),
+    make_row("1", 0.5, 0.2, text="Why does the temperature rise?", golds=2, ranks=(1, 4), removed=(0, 3)),
     make_row("2", 0.0, 0.0, text="The same [bold] temperature", golds=1, ranks=(None, None)),
-    make_row("37", 0.1, 0.9, text="ozone layer, it's thin, isn't it", golds=12, ranks=(90, 1)),
-    make_row("9a", 0.3, 0.3, text="x=1 and \\frac{a}{b}", golds=1, ranks=(101, 2), task=PONY),
+    make_row(
+        "37", 0.1, 0.9, text="ozone layer, it's thin, isn't it", golds=12, ranks=(90, 1), ties={0: (0.9, 0.0, 0.4)}
+    ),
+    make_row(
+        "9a",
+        0.3,
+        0.3,
+        text="x=1 and \\frac{a}{b}",
+        golds=1,
+        ranks=(101, 2),
+        task=PONY,
+        ties={1: (0.9, 0.0, 0.4)},
+        removed=(1, 0),
+    ),
     make_row("5", None, 0.4, text="not covered", golds=1, depths=(0, 100), ranks=(None, 2)),
     make_row("6", 0.0, 0.4, text="no answer", golds=1, depths=(0, 100), ranks=(None, 2)),
     make_row("7", None, None, text="nobody judged this", golds=0, ranks=(None, None)),
@@ -63,6 +75,10 @@ def matching(text: str) -> list[str]:
         ("rank(gold)<=100", ["1", "37"]),
         ("rank(gold)=101", ["9a"]),
         ("temperature delta>0", ["1"]),
+        ("tied", ["37", "9a"]),
+        ("Tied loss", ["37"]),
+        ("excluded", ["1", "9a"]),
+        ("excluded tied", ["9a"]),
     ],
 )
 def test_terms(text: str, expected: list[str]) -> None:

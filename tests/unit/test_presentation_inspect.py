@@ -16,13 +16,14 @@ from bright_inspect.presentation.inspect import (
     mark_of,
     merged_columns,
     merged_rows,
+    merged_title,
     pane_title,
     rank_text,
     ranking_columns,
     tie_brackets,
 )
 from bright_inspect.store.query_view import QueryView
-from tests.unit.making import make_compared, make_ranking, make_view, styles_of, text_of
+from tests.unit.making import make_compared, make_ranking, make_row, make_view, styles_of, text_of
 
 
 def ranked(view: QueryView, ranking: Ranking, baseline: Ranking | None, columns: list[Column]) -> list[TableRow]:
@@ -139,13 +140,28 @@ def test_gold_ranks() -> None:
 def test_pane_titles() -> None:
     compared = make_compared("qwen", "bm25")
     view = make_view(make_ranking(0, "a"), make_ranking(1, "b"), judged={"a": 1})
-    titles = [text_of(pane_title(view, run, compared, (1.0, 0.25))) for run in compared.runs]
+    titles = [text_of(pane_title(view, run, compared, make_row("1", 1.0, 0.25), 60)) for run in compared.runs]
     assert titles == ["qwen  nDCG@10 100.0  Δ +75.0  ★ 1", "bm25  nDCG@10 25.0  baseline  ★ >1"]
     unscored = make_view(make_ranking(0, "a"), make_ranking(1, "b"))
-    titles = [text_of(pane_title(unscored, run, compared, (None, None))) for run in compared.runs]
+    titles = [text_of(pane_title(unscored, run, compared, make_row("1", None, None), 60)) for run in compared.runs]
     assert titles == ["qwen  nDCG@10 –", "bm25  nDCG@10 –  baseline"]
     single = make_compared("qwen")
-    assert text_of(pane_title(unscored, single.runs[0], single, (0.5,))) == "qwen  nDCG@10 50.0"
+    assert text_of(pane_title(unscored, single.runs[0], single, make_row("1", 0.5), 60)) == "qwen  nDCG@10 50.0"
+
+
+def test_titles_tell_the_range_over_ties_and_leave_out_what_does_not_fit() -> None:
+    compared = make_compared("qwen", "bm25")
+    view = make_view(make_ranking(0, "a", "b", "c"), make_ranking(1, "b"), judged={"a": 1, "b": 1, "c": 1})
+    row = make_row("1", 1.0, 0.25, ties={0: (1.0, 0.5, 0.75)})
+    pane = [text_of(pane_title(view, compared.runs[0], compared, row, width)) for width in (80, 56, 50, 20)]
+    start = "qwen  nDCG@10 100.0 ≈ 50.0–100.0, 75.0  Δ +75.0"
+    assert pane == [f"{start}  ★ 1, 2, 3", f"{start}  ★ 1, …", start, "qwen  100.0 ≈ 50.0–100.0  Δ +75.0"]
+    merged = [text_of(merged_title(view, compared, row, width)) for width in (80, 60, 30)]
+    assert merged == [
+        "nDCG@10  qwen 100.0 +75.0 ≈ 50.0–100.0, 75.0 ★ 1, 2, …  bm25 25.0 ★ 1, 2 × >1",
+        "nDCG@10  qwen 100.0 +75.0 ≈ 50.0–100.0, 75.0  bm25 25.0",
+        "nDCG@10  qwen 100.0 +75.0 ≈ 50.0–100.0  bm25 25.0",
+    ]
 
 
 def test_the_merged_list() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bright_inspect.evaluation.gold_fate import GoldFate
-from bright_inspect.evaluation.scores import TaskScores
+from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores
+from bright_inspect.presentation.conditions import exclusion_note
 from bright_inspect.presentation.overview import (
     MEAN_ROW,
     opening_measure,
@@ -42,7 +43,7 @@ def test_rows_and_the_mean_over_common_tasks() -> None:
         "bright/aops": ["aops", "7", "10.0", "–"],
         MEAN_ROW: ["mean of 3 tasks", "", "30.0 +10.0", "30.0 (2)"],
     }
-    notes = [text_of(note) for note in overview_notes(compared, scores)]
+    notes = [text_of(note) for note in overview_notes(compared, scores, {}, 120)]
     assert notes == ["Δ of means: over the tasks shared with bm25 · (n): the mean of n tasks only"]
 
 
@@ -69,7 +70,7 @@ def test_queries_without_an_answer_are_marked() -> None:
     scores = scores_of(compared, {(1, BIOLOGY): 0.2})
     scores[0, BIOLOGY] = make_scores(compared.runs[0], BIOLOGY, {"1": 1.0, "2": 0.0}, unanswered=["2"])
     assert texts(compared, scores, [BIOLOGY])["bright/biology"][2:] == ["50.0 +30.0 !", "20.0"]
-    assert text_of(overview_notes(compared, scores)[-1]) == (
+    assert text_of(overview_notes(compared, scores, {}, 120)[-1]) == (
         "! some queries of the task have no list in the run; they count as 0"
     )
 
@@ -85,7 +86,7 @@ def test_queries_without_an_answer_are_marked() -> None:
 )
 def test_other_variants_are_said(names: list[str], expected: str | None) -> None:
     compared = make_compared(*names)
-    notes = [text_of(note) for note in overview_notes(compared, {})]
+    notes = [text_of(note) for note in overview_notes(compared, {}, {}, 120)]
     assert notes == ([expected] if expected else [])
 
 
@@ -128,3 +129,46 @@ def test_gains_and_losses_have_their_styles() -> None:
 def test_the_opening_measure() -> None:
     assert str(opening_measure([BIOLOGY, LONG])) == "nDCG@10"
     assert str(opening_measure([LONG])) == "R@1"
+
+
+def test_values_that_tie_order_moves_are_marked_and_the_range_is_said() -> None:
+    compared = make_compared("rader", "bm25")
+    ties = {"1": (0.9, 0.1, 0.5)}
+    scores = {
+        (0, BIOLOGY): make_scores(compared.runs[0], BIOLOGY, {"1": 0.3, "2": 0.5}, ties=ties),
+        (0, PONY): make_scores(compared.runs[0], PONY, {"1": 0.3}),
+        (1, PONY): make_scores(compared.runs[1], PONY, {"1": 0.3}, ties={"1": (0.3004, 0.3, 0.3)}),
+    }
+    columns = overview_columns(compared, 100)
+    rows = {row.key: row for row in overview_rows([BIOLOGY, PONY], scores, {}, {}, compared, columns)}
+    marked = {key: [text_of(cell) for cell in row.cells[2:4]] for key, row in rows.items()}
+    assert marked == {
+        "bright/biology": [" 40.0≈", "   –"],
+        "bright/pony": [" 30.0    0.0", " 30.0≈"],
+        MEAN_ROW: [" 35.0≈   0.0", " 30.0≈ (1)"],
+    }
+    assert [text_of(note) for note in overview_notes(compared, scores, {}, 120)[:2]] == [
+        "≈ tie order alone moves rader between 30.0 and 50.0 (expected 40.0)",
+        "≈ tie order alone moves bm25 by less than 0.1",
+    ]
+    assert text_of(overview_notes(compared, scores, {}, 80)[0]) == "≈ ties: rader 30.0–50.0, expected 40.0"
+
+
+def test_removed_documents_are_counted_and_the_values_with_them_are_said() -> None:
+    compared = make_compared("qwen", "bm25")
+    scores = scores_of(compared, {(0, BIOLOGY): 0.5, (0, PONY): 0.3, (0, AOPS): 0.1, (1, PONY): 0.2})
+    effects = {
+        (0, BIOLOGY): ExclusionEffect(1000, 3, 0.45),
+        (0, PONY): ExclusionEffect(2, 1, 0.1),
+        (0, AOPS): ExclusionEffect(5, 1, 0.1),
+        (1, PONY): ExclusionEffect(7, 2, 0.2),
+    }
+    tasks = [BIOLOGY, PONY, AOPS]
+    assert text_of(exclusion_note(compared.runs, scores, effects, tasks)) == (
+        "✗ excluded documents removed: 1,007 from qwen (pony 30.0, with them 10.0; biology 50.0, with them 45.0)"
+        " · 7 from bm25 (no value changes)"
+    )
+    assert text_of(exclusion_note(compared.runs[:1], scores, effects, [PONY])) == (
+        "✗ excluded documents removed: 2 from qwen (30.0, with them 10.0)"
+    )
+    assert exclusion_note(compared.runs, scores, {}, tasks) == ()

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bright_inspect.domain.findings import Finding
 from bright_inspect.presentation.header import top_line
 from bright_inspect.presentation.queries import (
+    Headline,
     SortKey,
     best_rank_text,
     headline,
@@ -21,6 +23,10 @@ from tests.unit.making import BIOLOGY, PONY, make_compared, make_row, make_score
 
 VALUE = st.one_of(st.none(), st.floats(0, 1))
 VALUES = st.lists(st.tuples(VALUE, VALUE), max_size=30)
+
+
+def notes_of(lines: Headline) -> str:
+    return " · ".join(text_of(note) for note in lines.notes)
 
 
 # --- sorting ---------------------------------------------------------------------------------------------------------
@@ -97,7 +103,7 @@ def test_headline() -> None:
     assert text_of(lines.means) == "qwen@gpt4_reason 37.5 against bm25 25.0   Δ = qwen@gpt4_reason − bm25 = +12.5"
     assert text_of(lines.short_means) == "qwen@gpt4_reason 37.5 against bm25 25.0   Δ +12.5"
     assert text_of(lines.outcome) == "win 1 · tie 2 (1 both 0) · loss 1"
-    assert text_of(lines.notes) == "they differ in system and variant"
+    assert notes_of(lines) == "they differ in system and variant"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +119,7 @@ def test_headline() -> None:
 )  # fmt: skip
 def test_what_differs_is_said(run: str, baseline: str, expected: str) -> None:
     lines = headline([make_row("1", 0.5, 0.5)], make_compared(run, baseline), by_task=False)
-    assert text_of(lines.notes) == expected
+    assert notes_of(lines) == expected
 
 
 def test_the_mean_of_tasks() -> None:
@@ -137,11 +143,28 @@ def test_queries_without_an_answer_are_said() -> None:
     rows = [make_row("1", 0.8, 0.5), make_row("2", 0.0, 0.5, depths=(0, 100)), make_row("3", 0.0, 0.0, depths=(0, 0))]
     lines = headline(rows, make_compared("qwen", "bm25"), by_task=False)
     assert text_of(lines.means).startswith("qwen 26.7 against bm25 33.3")
-    assert text_of(lines.notes) == (
+    assert notes_of(lines) == (
         "qwen answers 1 of 3 queries (mean of those 80.0) · bm25 answers 2 of 3 queries (mean of those 50.0)"
     )
     nothing = headline([make_row("1", 0.0, depths=(0,))], make_compared("qwen"), by_task=False)
-    assert text_of(nothing.notes) == "qwen answers 0 of 1 queries (mean of those –)"
+    assert notes_of(nothing) == "qwen answers 0 of 1 queries (mean of those –)"
+
+
+def test_what_tie_order_leaves_open_is_said_of_both_runs() -> None:
+    rows = [
+        make_row("1", 0.4, 0.5, ties={0: (0.8, 0.2, 0.5)}),
+        make_row("2", 0.4, 0.5),
+        make_row("3", 1.0, 0.5, task=PONY, ties={1: (0.5, 0.4998, 0.4999)}),
+    ]
+    compared = make_compared("qwen", "bm25")
+    assert notes_of(headline(rows, compared, by_task=True)) == (
+        "≈ tie order alone moves qwen between 65.0 and 80.0 (expected 72.5); 1 of 3 queries · "
+        "≈ tie order alone moves bm25 by less than 0.1; 1 of 3 queries"
+    )
+    assert "qwen between 53.3 and 73.3 (expected 63.3)" in notes_of(headline(rows, compared, by_task=False))
+    narrow = notes_of(headline(rows, compared, by_task=True, narrow=True))
+    assert narrow.startswith("≈ ties: qwen 65.0–80.0, expected 72.5; 1 of 3 queries · ")
+    assert notes_of(headline(rows[1:2], compared, by_task=True)) == ""
 
 
 def test_headlines_of_one_run_of_nothing_and_without_judgments() -> None:
@@ -208,6 +231,14 @@ def test_cells() -> None:
     ] or text_of(values[-1]).split() == ["–", "|", "–"]  # fmt: skip
 
 
+def test_a_value_that_ties_move_is_marked_and_all_values_stay_in_line() -> None:
+    compared = make_compared("qwen", "bm25")
+    row = make_row("1", 0.5, 0.25, ties={1: (0.5, 0.0, 0.3)})
+    columns = query_columns([row], compared, 80, "change", True, 1)
+    cells = dict(zip([column.key for column in columns], query_row(row, columns, compared).cells, strict=True))
+    assert (text_of(cells["run0"]), text_of(cells["run1"])) == ("50.0 ", "25.0≈")
+
+
 @pytest.mark.parametrize(("ranks", "style"), [((None, None), "dim"), ((None, 7), ""), ((1, 7), "")])
 def test_ranks_are_dim_where_no_gold_was_found(ranks: tuple[int | None, int | None], style: str) -> None:
     compared = make_compared("qwen", "bm25")
@@ -234,23 +265,33 @@ class FakeSession:
 
 
 @pytest.mark.parametrize(
-    ("names", "tasks", "findings", "width", "left", "right"),
+    ("names", "tasks", "codes", "width", "left", "right"),
     [
-        (["qwen", "bm25"], 2, 0, 120, "bright-inspect  2 runs · 2 tasks · 1,384 queries · layer original",
+        (["qwen", "bm25"], 2, "", 120, "bright-inspect  2 runs · 2 tasks · 1,384 queries · layer original",
          "nDCG@10  baseline bm25"),
-        (["qwen"], 1, 1, 80, "bright-inspect  1 run · biology · 1,384 queries", "nDCG@10  ! 1 finding"),
-        (["qwen"], 1, 7, 80, "bright-inspect  1 run · biology · 1,384 queries", "nDCG@10  ! 7 findings"),
+        (["qwen"], 1, "missing-query", 80, "bright-inspect  1 run · biology · 1,384 queries", "nDCG@10  ! 1 finding"),
+        (["qwen"], 1, "utf-16 comment-line", 80, "bright-inspect  1 run · biology · 1,384 queries",
+         "nDCG@10  ! 2 findings"),
+        (["qwen"], 1, "bad-score missing-query bad-rank", 78, "bright-inspect  1 run · biology · 1,384 queries",
+         "nDCG@10  ! 3 findings"),
+        (["qwen"], 1, "bad-score missing-query bad-rank", 90, "bright-inspect  1 run · biology · 1,384 queries",
+         "nDCG@10  ! 2 errors · 3 findings"),
     ],
 )  # fmt: skip
-def test_top_line(names: list[str], tasks: int, findings: int, width: int, left: str, right: str) -> None:
+def test_top_line(names: list[str], tasks: int, codes: str, width: int, left: str, right: str) -> None:
     session = FakeSession(len(names), tasks)
+    findings = [
+        Finding(code, "error" if code.startswith("bad") else "warning", "f", "message") for code in codes.split()
+    ]
     cells = top_line(session, make_compared(*names), 1384, findings, width)  # type: ignore[arg-type]
     assert (text_of(cells[0]), text_of(cells[1])) == (left, right)
+    if codes == "utf-16 comment-line":
+        assert cells[1][-1].style == "dim", "what changes nothing does not call"
 
 
 def test_other_judgments_are_named_on_any_width() -> None:
     session = FakeSession(1, 1, "qrels.fixed.txt")
-    assert "layer qrels.fixed.txt" in text_of(top_line(session, make_compared("qwen"), 3, 0, 80)[0])  # type: ignore[arg-type]
+    assert "layer qrels.fixed.txt" in text_of(top_line(session, make_compared("qwen"), 3, [], 80)[0])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("by", ["id", "task", "query", 0, 1, "change", "delta", "gold", "rank"])

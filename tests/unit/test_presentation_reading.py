@@ -85,11 +85,23 @@ def test_a_document_opens_where_the_words_meet() -> None:
 
 def test_the_query_and_its_variants() -> None:
     view = make_view(None, text="as [posted]\x1b", variants=[("gpt4_reason", "rewritten"), ("x_reason", "again")])
-    assert query_reading(view).text == (
+    compared = make_compared("qwen")
+    assert query_reading(view, compared).text == (
         "original · 12 characters\nas [posted]\x1b\n\n"
         "gpt4_reason · 9 characters\nrewritten\n\nx_reason · 5 characters\nagain"
     )
-    assert "no query text at hand; give --data DIR" in query_reading(make_view(None, text=None)).text
+    assert "no query text at hand; give --data DIR" in query_reading(make_view(None, text=None), compared).text
+
+
+def test_excluded_documents_stand_below_the_query_those_that_a_run_lists_first() -> None:
+    compared = make_compared("qwen", "bm25")
+    ours = make_ranking(0, "a", "x1", "b", excluded=["x1"])
+    theirs = make_ranking(1, "x1", "x3", "b", excluded=["x1", "x3"])
+    view = make_view(ours, theirs, text="q", excluded=["x0", "x1", "x2", "x3"])
+    assert query_reading(view, compared).text == (
+        "original · 1 characters\nq\n\nexcluded · 4 documents, removed before ranking\n"
+        "✗ x1 · qwen at 2, bm25 at 1\n✗ x3 · bm25 at 2\nx0\nx2"
+    )
 
 
 def test_reasoning() -> None:

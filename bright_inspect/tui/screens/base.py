@@ -61,12 +61,12 @@ class DeskScreen(Screen[None]):
         """The top line: what is open on the left, what is measured against what on the right."""
         session = self.desk.session
         left, right = top_line(
-            session, self.desk.compared, len(self.desk.scored.rows), len(session.findings), self.size.width
+            session, self.desk.compared, len(self.desk.scored.rows), session.findings, self.size.width
         )
         return left, right or (Span(""),)
 
     def desk_changed(self) -> None:
-        """Another measure, baseline or compared run: show it, keeping the place."""
+        """Another measure, layer, baseline or compared run: show it, keeping the place."""
 
     def audit_target(self) -> tuple[QueryKey | TaskKey, int] | None:
         """What the value under the cursor is of, and of which run; None where there is no value."""

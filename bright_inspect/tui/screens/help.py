@@ -19,6 +19,7 @@ _MARKS = (
     ("≡", "unjudged, but cut from the same page as a gold"),
     ("✗", "excluded for this query: removed before ranking"),
     ("┌│└", "scores tied as float32; document ids decide, descending, as in trec_eval"),
+    ("≈", "the order of tied documents alone moves the value: worst–best, and what is to be expected of any order"),
     ("▲ 3", "three ranks higher than in the baseline; ▲ >100: not among its 100"),
     (">100", "not in the list, which is 100 deep"),
     ("lit words", "the query's telling words; a document opens where most of them meet, Home goes to its top"),
@@ -27,7 +28,8 @@ _MARKS = (
 _NUMBERS = (
     "Values are ×100. The mean is over all judged queries; a query without a list counts as 0 (trec_eval -c).",
     "Over several tasks the headline is the mean of the tasks' means; under a filter, of the queries shown.",
-    "The layer is the set of judgments that counts: original is the data set's own, else the file given with --qrels.",
+    "The layer is the set of judgments that counts: original is the data set's own, others are given with --qrels.",
+    "Values follow trec_eval's rule for ties unless --ties says another; ≈ is what any other order could make of them.",
     "Δ = run − baseline. A win is Δ > 1e-9. Ties count apart where both are 0.",
     "BRIGHT judges only relevant documents, so Judged@k would equal P@k there.",
 )

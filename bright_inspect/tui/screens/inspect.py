@@ -53,6 +53,7 @@ class InspectScreen(DeskScreen):
         self._queries = ReadAhead(self.desk, self.runner)
         self._direction = 1
         self._merged: bool | None = None  # None: as the width asks
+        self._layers = self.desk.scored.layers
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="title")
@@ -80,10 +81,33 @@ class InspectScreen(DeskScreen):
             self._show_lists()
 
     def desk_changed(self) -> None:
-        if self._view is not None:
-            keys = {row.key: row for row in self.desk.scored.rows}
-            self._rows = [keys[row.key] for row in self._rows]
+        scored = self.desk.scored
+        if scored.layers != self._layers:
+            self._layers = scored.layers
+            self._judge_anew()
+        elif self._view is not None:
+            self._follow_rows()
             self._show()
+
+    def _follow_rows(self) -> None:
+        """Take over the rows' new values. A query that the layer does not judge stays in the list, without any."""
+        keys = {row.key: row for row in self.desk.scored.rows}
+        self._rows = [keys.get(row.key) or row.unjudged() for row in self._rows]
+
+    def _judge_anew(self) -> None:
+        """Other judgments count: the query is read again, and the place in it is kept."""
+        self._queries.forget()
+        self._follow_rows()
+        if self._view is None or self._wanted != self._index:
+            self._load()
+        else:
+            self._queries.ask(self.row.key, lambda read: self._loaded_anew(*read), self._show)
+
+    def _loaded_anew(self, view: QueryView, texts: dict[str, str | None]) -> None:
+        if self.left:
+            return
+        self._view, self._texts = view, {**self._texts, **texts}
+        self._show()
 
     def leave_level(self) -> bool:
         """Esc leaves the full reader first."""
@@ -209,10 +233,10 @@ class InspectScreen(DeskScreen):
     def _fill_list(self, view: QueryView, run_id: int, first: bool) -> None:
         compared, session = self.desk.compared, self.desk.session
         run, ranking = session.runs[run_id], view.rankings[run_id]
-        table = self.query_one(f"#list{run_id}", LineTable)
-        self.query_one(f"#pane-title{run_id}", CellLine).set_cells(pane_title(view, run, compared, self.row.values))
+        table, width = self.query_one(f"#list{run_id}", LineTable), self.size.width // len(session.runs)
+        self.query_one(f"#pane-title{run_id}", CellLine).set_cells(pane_title(view, run, compared, self.row, width - 3))
         is_baseline = run is compared.baseline
-        columns = ranking_columns(compared.paired and not is_baseline, self.size.width // len(session.runs))
+        columns = ranking_columns(compared.paired and not is_baseline, width)
         if ranking is None:
             covered = (view.key.dataset, view.key.task) in run.tasks
             reason = "has no list for this query" if covered else f"does not cover {view.key.task}"
@@ -224,7 +248,7 @@ class InspectScreen(DeskScreen):
     def _fill_merged(self, view: QueryView, first: bool) -> None:
         compared = self.desk.compared
         table = self.query_one("#merged", LineTable)
-        self.query_one("#merged-title", CellLine).set_cells(merged_title(view, compared, self.row.values))
+        self.query_one("#merged-title", CellLine).set_cells(merged_title(view, compared, self.row, self.size.width - 2))
         rows = merged_rows(view, compared, compared.measure.cutoff or 10)
         table.empty_message = "no run has a list for this query"
         self._fill(table, merged_columns(compared), rows, first)

@@ -17,7 +17,7 @@ from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.table import LineTable
 
-_MOST_NOTES = 3
+_MOST_NOTES = 5
 
 
 class OverviewScreen(DeskScreen):
@@ -50,7 +50,7 @@ class OverviewScreen(DeskScreen):
         rows = overview_rows(desk.session.tasks, scored.scores, scored.fates, queries, compared, columns)
         table.set_rows(columns, rows, cursor=table.cursor, keep_scroll=True)
         self.query_one("#top", CellLine).set_cells(*self.top_cells())
-        notes = overview_notes(compared, scored.scores)
+        notes = overview_notes(compared, scored.scores, scored.effects, self.size.width)
         for index, line in enumerate(self.query(".note").results(CellLine)):
             line.set_cells(notes[index] if index < len(notes) else ())
             line.set_class(index >= len(notes), "hidden")

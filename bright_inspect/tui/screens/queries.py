@@ -11,7 +11,8 @@ from textual.widgets import Input
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
-from bright_inspect.presentation.cells import Column, Span, TableRow
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.conditions import exclusion_note
 from bright_inspect.presentation.filters import FILTER_HINT, RowFilter, parse_filter
 from bright_inspect.presentation.queries import Comparison as Compared
 from bright_inspect.presentation.queries import SortKey, headline, query_columns, query_row, sort_rows
@@ -22,6 +23,22 @@ from bright_inspect.tui.strips import cell_width
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.table import LineTable
+
+#: Lines below the headline for what must be known of the numbers.
+_MOST_NOTE_LINES = 4
+_BETWEEN_NOTES = (Span(" · ", "dim"),)
+
+
+def _packed(notes: Sequence[Cell], width: int) -> list[Cell]:
+    """The notes on as few lines of ``width`` cells as they need, in their order; one too long has a line of its own."""
+    lines: list[Cell] = []
+    for note in notes:
+        joined = (*lines[-1], *_BETWEEN_NOTES, *note) if lines else note
+        if lines and cell_width(joined) <= width:
+            lines[-1] = joined
+        else:
+            lines.append(note)
+    return lines
 
 
 class _QueryLines(Sequence[TableRow]):
@@ -49,11 +66,13 @@ class QueriesScreen(DeskScreen):
         self._descending = True
         self._filter = RowFilter("", ())
         self._shown: list[QueryRow] = []
+        self._note_lines = 1
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="top")
         yield CellLine(id="headline")
-        yield CellLine(id="notes")
+        for number in range(_MOST_NOTE_LINES):
+            yield CellLine(id="notes" if number == 0 else f"notes{number + 1}", classes="notes")
         yield LineTable(id="queries", empty_message="no query matches the filter · Esc clears it")
         yield CellLine(id="status")
         yield Input(id="filter", classes="hidden", placeholder=FILTER_HINT, select_on_focus=False)
@@ -103,7 +122,12 @@ class QueriesScreen(DeskScreen):
         columns = query_columns(of_tasks, compared, self.size.width, self._sort, self._descending, len(self._tasks))
         cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
         table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
-        lines = headline(matching, compared, by_task=not self._filter.text)
+        lines = headline(matching, compared, by_task=not self._filter.text, narrow=self.size.width < 100)
+        notes = lines.notes
+        if excluded := exclusion_note(
+            list(dict.fromkeys((compared.run, compared.baseline))), desk.scored.scores, desk.scored.effects, self._tasks
+        ):
+            notes = (*notes, excluded)
         task = self._tasks[0][1] if len(self._tasks) == 1 else f"mean of {len(self._tasks)} tasks"
         if self._filter.text:
             task = f"{len(matching):,} of {len(of_tasks):,} queries"
@@ -112,11 +136,18 @@ class QueriesScreen(DeskScreen):
         gap = (Span("   "),) if lines.outcome else ()
         # On a narrow screen the outcome moves to the second line, before the notes.
         narrow = cell_width((*title, *lines.means, *gap, *lines.outcome)) > self.size.width - 2
-        first, second = ((), (*lines.outcome, *gap, *lines.notes)) if narrow else ((*gap, *lines.outcome), lines.notes)
+        first, more = ((), (lines.outcome, *notes)) if narrow else ((*gap, *lines.outcome), notes)
         means = lines.means if cell_width((*title, *lines.means)) <= self.size.width - 2 else lines.short_means
         self.query_one("#headline", CellLine).set_cells((*title, *means, *first))
-        self.query_one("#notes", CellLine).set_cells(second)
+        self._show_notes(_packed([note for note in more if note], self.size.width - 2))
         self._show_status(len(of_tasks))
+
+    def _show_notes(self, notes: Sequence[Cell]) -> None:
+        # A filter does not take lines away: the table would jump with every letter typed.
+        self._note_lines = len(notes) if not self._filter.text else max(self._note_lines, len(notes))
+        for index, line in enumerate(self.query(".notes").results(CellLine)):
+            line.set_cells(notes[index] if index < len(notes) else ())
+            line.set_class(index >= max(1, self._note_lines), "hidden")
 
     def _show_status(self, queries: int) -> None:
         left = [Span(f"{len(self._shown):,} of {queries:,} queries · by {self.order}", "dim")]

@@ -82,12 +82,12 @@ class ReadingPane(Vertical):
         name, facts = document_line(view, compared, doc_id, text) if of_document and doc_id else ((), ())
         self.query_one("#document-line", CellLine).set_cells(name, facts)
         # The same again, after a resize or another baseline, must not lose the reader's place.
-        shown = (view.key, self._tab, doc_id, text, compared if self._tab == "Gold" else None)
+        shown = (view.key, view.golds, self._tab, doc_id, text, compared if self._tab == "Gold" else None)
         if shown == self._shown:
             return True
         self._shown = shown
         if self._tab == "Query":
-            self.read(query_reading(view))
+            self.read(query_reading(view, compared))
         elif self._tab == "Reasoning":
             self.read(reasoning_reading(view))
         elif self._tab == "Gold":
