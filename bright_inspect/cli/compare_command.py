@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bright_inspect.cli.eval_command import all_scores
+from bright_inspect.cli.eval_command import add_scored_findings, all_scores
 from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.tally import Tally
@@ -42,6 +42,7 @@ def command(
         if len(session.runs) < 2:
             raise UsageError("only one run given.", "compare needs a run and a baseline.")
         scores = all_scores(session, wanted)
+        add_scored_findings(session, [score.measure for score in scores])
         comparisons = [
             comparison
             for measure in dict.fromkeys(score.measure for score in scores)

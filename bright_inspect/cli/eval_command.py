@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.ties import TieRange
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.evaluation.defaults import default_measure
+from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
 from bright_inspect.evaluation.scores import (
     Engine,
     ExclusionEffect,
@@ -55,6 +57,7 @@ def command(
     with opened(request) as opening:
         session = opening.session
         scores = all_scores(session, wanted, cast(Engine, engine))
+        add_scored_findings(session, [score.measure for score in scores])
         effects = {
             measure: exclusion_effects(session, session.cursor, measure)
             for measure in dict.fromkeys(score.measure for score in scores)
@@ -90,6 +93,12 @@ def command(
         return report_findings(session.findings if not as_json else [], strict) or int(
             strict and bool(session.findings)
         )
+
+
+def add_scored_findings(session: Session, measures: Iterable[Measure]) -> None:
+    """Add to the session's findings what scoring by these measures shows."""
+    session.findings += depth_findings(session, session.cursor, measures)
+    session.findings += metrics_beside_findings(session, session.cursor)
 
 
 def all_scores(session: Session, wanted: list[Measure], engine: Engine = "sql") -> list[TaskScores]:

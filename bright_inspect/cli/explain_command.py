@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @run_arguments()
 @click.option(
     "--query",
-    "queries",
+    "query_names",
     multiple=True,
     required=True,
     metavar="[TASK/]QUERY",

@@ -42,19 +42,21 @@ _CHANGES: dict[str, str] = {
     "bad-document-id": SCORE, "bad-entry": SCORE, "bad-json-line": SCORE, "bad-rank": SCORE, "bad-score": SCORE,
     "duplicate-document": SCORE, "invalid-utf8": SCORE, "nan-score": SCORE, "nul-character": SCORE,
     "repeated-query": SCORE, "several-lists": SCORE, "several-scores": SCORE, "short-list": SCORE,
-    "too-few-columns": SCORE, "too-many-columns": SCORE,
+    "shorter-than-cutoff": SCORE, "too-few-columns": SCORE, "too-many-columns": SCORE,
     # What comes before what.
     "all-scores-equal": ORDER, "excluded-document": ORDER, "float32-ties": ORDER, "infinite-score": ORDER,
     "odd-rank": ORDER, "order-is-ranking": ORDER, "ranks-contradict-scores": ORDER,
     # Queries without a list or without judgments.
     "bad-query-id": QUERIES, "missing-query": QUERIES, "query-without-list": QUERIES, "query-without-scores": QUERIES,
-    "unknown-query": QUERIES,
+    "other-vintage": QUERIES, "prefixed-query-ids": QUERIES, "unknown-query": QUERIES,
     # Judgments and exclusions, and the rows they come from.
     "bad-judgment": JUDGMENTS, "excluded-by-relevance": JUDGMENTS, "excluded-gold": JUDGMENTS,
     "fractional-relevance": JUDGMENTS, "negative-relevance": JUDGMENTS, "other-split": JUDGMENTS,
-    "repeated-judgment": JUDGMENTS,
+    "document-alias": JUDGMENTS, "other-judgments": JUDGMENTS, "repeated-judgment": JUDGMENTS,
     # Which task, query or run it is.
     "ambiguous-query": MEANING, "history-of-other-queries": MEANING, "looks-like-judgments": MEANING,
+    "metrics-disagree": MEANING, "model-name-mismatch": MEANING, "scores-reused": MEANING, "shared-folder": MEANING,
+    "shared-metrics": MEANING, "stale-metrics": MEANING,
     "no-gold-listed": MEANING, "path-task-mismatch": MEANING, "repeated-id": MEANING, "row-without-id": MEANING,
     "byte-order-mark": NOTHING, "cache-not-written": NOTHING, "comment-line": NOTHING, "history-not-read": NOTHING,
     "row-without-text": NOTHING, "utf-16": NOTHING,

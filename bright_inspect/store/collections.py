@@ -92,6 +92,15 @@ class Collections:
         """The tasks that judgments were given for with ``--qrels``."""
         return tuple(self._given)
 
+    def given_files(self) -> list[tuple[Path, TaskKey, str]]:
+        """The file, task and layer of the given judgments of loaded tasks."""
+        return [
+            (given.path, key, layer)
+            for key, layers in self._given.items()
+            if key in self._active
+            for layer, given in layers.items()
+        ]
+
     def layers_of(self, key: TaskKey) -> tuple[str, ...]:
         """The layers at hand for a task, the data's own first."""
         own = (ORIGINAL_LAYER,) if key in self._sources else ()

@@ -30,6 +30,12 @@ from bright_inspect.store.aliases import document_aliases, query_count, query_pr
 from bright_inspect.store.collections import Collections, custom_task
 from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
+from bright_inspect.store.provenance import (
+    judgment_findings,
+    model_name_findings,
+    output_folder_findings,
+    query_set_findings,
+)
 from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
 from bright_inspect.store.run_cache import FileState, RunCache, cache_folder, file_state, rank_rows
@@ -166,6 +172,7 @@ def _open_files(
     standing = standing_findings(cursor, {part.file_id: part.input.path for part in parts if part.scored})
     for part in parts:
         part.findings += standing.get(part.file_id, [])
+        part.findings += _provenance(cursor, part)
     names = name_runs([_named_file(part) for part in parts])
     runs = _group(parts, names)
     cursor.executemany(
@@ -177,7 +184,11 @@ def _open_files(
         collections,
         runs,
         _baseline(runs, request.baseline),
-        findings=[*collections.findings, *(finding for part in parts for finding in part.findings)],
+        findings=[
+            *collections.findings,
+            *_other_judgments(cursor, collections),
+            *(finding for part in parts for finding in part.findings),
+        ],
         ties=request.ties,
     )
     if request.layer is not None and request.layer not in collections.layers:
@@ -362,6 +373,43 @@ def _convert(cursor: Cursor, cache: RunCache, file: _OpenFile, wanted_format: st
         message = f"the run cache could not be written ({reason_of(error)}); the run is kept in memory."
         return [Finding("cache-not-written", "warning", str(file.input.path), message)]
     return []
+
+
+def _provenance(cursor: Cursor, part: _OpenPart) -> list[Finding]:
+    """Whether a run is what its path says, and of the data that it is scored by."""
+    path, read = part.input.path, part.read
+    findings: list[Finding] = []
+    for dataset, task in part.resolution.tasks:
+        if dataset == "bright":
+            rows = cursor.execute(
+                """SELECT query_id, true FROM file_queries WHERE file_id = $file AND dataset = $dataset AND task = $task
+                   UNION ALL
+                   SELECT DISTINCT query_id, false FROM qrels WHERE dataset = $dataset AND task = $task""",
+                {"file": part.file_id, "dataset": dataset, "task": task},
+            ).fetchall()
+            own, theirs = ([query_id for query_id, of_run in rows if of_run is which] for which in (True, False))
+            if theirs:
+                findings += query_set_findings(path, dataset, task, own, theirs)
+    where = "mteb_model_meta.model_name" if read.format == "mteb" else "the TREC tag"
+    described = describe_path(str(path), [*BRIGHT_TASKS, *(task for _, task in part.resolution.tasks)])
+    findings += model_name_findings(path, described.system(), read.tag, where)
+    with suppress(OSError):
+        modified = {entry.name: entry.stat().st_mtime for entry in os.scandir(path.parent) if entry.is_file()}
+        findings += output_folder_findings(path, modified)
+    return findings
+
+
+def _other_judgments(cursor: Cursor, collections: Collections) -> list[Finding]:
+    """What the number of golds says about judgments that were given."""
+    findings: list[Finding] = []
+    for path, (dataset, task), layer in collections.given_files():
+        row = cursor.execute(
+            """SELECT count(*) FROM all_qrels
+               WHERE dataset = ? AND task = ? AND layer = ? AND relevance > 0""",
+            [dataset, task, layer],
+        ).fetchone()
+        findings += judgment_findings(path, dataset, task, int(row[0]) if row else 0)
+    return findings
 
 
 def _row_count(cursor: Cursor, rows: str) -> int:

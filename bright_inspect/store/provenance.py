@@ -33,8 +33,7 @@ def query_set_findings(
 ) -> list[Finding]:
     """What the run's query ids say about the upload that it was made on, if they are not the task's.
 
-    Silent about a run of fewer queries that no upload has as many of: that is an incomplete run, which is told
-    elsewhere.
+    Silent about a number of queries that no upload has: that they are more or fewer is told elsewhere.
     """
     extra, missing = sorted(set(run_queries) - set(task_queries)), sorted(set(task_queries) - set(run_queries))
     if not (extra or missing):
@@ -42,7 +41,7 @@ def query_set_findings(
     count = len(set(run_queries))
     expected = len(set(task_queries))
     vintages = [] if count == expected else vintage_of(task, queries=count)
-    if not (extra or vintages):
+    if not vintages and (count != expected or not extra):
         return []
     differences = [
         f"{what} {_some(ids)}" for what, ids in (("only in the run:", extra), ("only in the data:", missing)) if ids

@@ -17,6 +17,7 @@ from bright_inspect.errors import BrightInspectError
 from bright_inspect.evaluation.audit import Audit, audit
 from bright_inspect.evaluation.gold_fate import GoldFate, gold_fates
 from bright_inspect.evaluation.query_rows import QueryRow, query_rows
+from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
 from bright_inspect.evaluation.task_audit import TaskAudit, audit_task
 from bright_inspect.presentation.layers import LayerLine, layer_lines
@@ -228,7 +229,10 @@ def open_desk(request: OpenRequest, progress: ProgressListener, token: CancelTok
     session = opening.session
     if not session.tasks:
         raise BrightInspectError("the runs hold no query.")
-    return Desk(opening, _score(session, session.cursor, opening_measure(session.tasks)))
+    measure = opening_measure(session.tasks)
+    session.findings += depth_findings(session, session.cursor, [measure])
+    session.findings += metrics_beside_findings(session, session.cursor)
+    return Desk(opening, _score(session, session.cursor, measure))
 
 
 def _score(session: Session, cursor: Cursor, measure: Measure) -> Scored:

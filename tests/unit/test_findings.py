@@ -22,7 +22,7 @@ from bright_inspect.domain.findings import (
     changes,
     grouped,
 )
-from bright_inspect.formats import score_json, trec_run
+from bright_inspect.formats import trec_run
 from bright_inspect.presentation.findings import excerpt_lines, finding_in_full, finding_rows, no_excerpt
 from tests.unit.making import text_of
 
@@ -40,7 +40,7 @@ def literal_codes() -> Iterator[str]:
 
 
 def test_every_code_in_the_source_says_what_it_changes() -> None:
-    codes = {*literal_codes(), *score_json._MESSAGES, *(code for code, _, _ in trec_run._STATE_FINDINGS.values())}
+    codes = {*literal_codes(), *(code for code, _, _ in trec_run._STATE_FINDINGS.values())}
     assert len(codes) >= 20
     assert sorted(code for code in codes if changes(code) == UNKNOWN) == []
     assert set(_CHANGES.values()) | {UNKNOWN} == set(CHANGES)

@@ -1,0 +1,87 @@
+"""What is seen of runs only when they are scored: lists shorter than a cutoff, and metrics of another run beside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from bright_inspect.db import Cursor
+from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.measures import Measure, parse_measure
+from bright_inspect.evaluation.scores import task_scores
+from bright_inspect.store.provenance import metrics_findings
+from bright_inspect.store.session import RunFile, Session
+
+#: The file of metrics that the tool of a score file writes beside it (FORMATS A.6, D.2).
+_METRICS = {"score.json": "results.json", "scores.json": "metrics.json"}
+#: Those of the reported measures that are recomputed: enough to tell another run's.
+_COMPARED = ("nDCG@10", "R@10", "P@1")
+
+
+def depth_findings(session: Session, cursor: Cursor, measures: Iterable[Measure]) -> list[Finding]:
+    """Runs whose lists of judged queries are shorter than the deepest cutoff that is measured."""
+    cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
+    if not cutoffs:
+        return []
+    cutoff = max(cutoffs)
+    files = {file.file_id: file for run in session.runs for file in run.files}
+    findings = []
+    for file_id, short, queries, least, query_id in cursor.execute(f"""
+        WITH lists AS (
+            SELECT q.file_id, q.query_id, q.depth - coalesce(e.excluded, 0) AS depth
+            FROM file_queries q SEMI JOIN qrels USING (dataset, task, query_id)
+            LEFT JOIN (SELECT file_id, dataset, task, query_id, count(*) AS excluded FROM file_excluded GROUP BY ALL) e
+                 USING (file_id, dataset, task, query_id)
+        )
+        SELECT file_id, count(*) FILTER (depth < {cutoff}), count(*), min(depth), min_by(query_id, depth)
+        FROM lists GROUP BY file_id HAVING min(depth) < {cutoff} ORDER BY file_id
+    """).fetchall():
+        message = (
+            f"{short} of {queries} lists are shorter than the cutoff {cutoff}: what they lack gains nothing. "
+            f"Shortest: query {query_id[:80]}, {least} documents."
+        )
+        findings.append(Finding("shorter-than-cutoff", "warning", str(files[file_id].path), message, None, short))
+    return findings
+
+
+def metrics_beside_findings(session: Session, cursor: Cursor) -> list[Finding]:
+    """Score files whose folder holds metrics of other scores."""
+    beside = [
+        (file, metrics, reported)
+        for run in session.runs
+        for file in run.files
+        if (metrics := _metrics_beside(file)) is not None and (reported := _numbers(metrics))
+    ]
+    if not beside:
+        return []
+    values: dict[tuple[int, Measure], float] = {}
+    for name in _COMPARED:
+        measure = parse_measure(name)
+        for score in task_scores(session, measure, cursor=cursor):
+            for file in score.run.files:
+                # BRIGHT divides by the queries of the score file (FORMATS A.8).
+                if file.tasks == (score.task,) and score.mean_answered is not None:
+                    values[file.file_id, measure] = score.mean_answered
+    findings = []
+    for file, metrics, reported in beside:
+        recomputed = {measure: value for (file_id, measure), value in values.items() if file_id == file.file_id}
+        if recomputed:
+            findings += metrics_findings(file.path, metrics, recomputed, reported)
+    return findings
+
+
+def _metrics_beside(file: RunFile) -> Path | None:
+    name = _METRICS.get(file.path.name)
+    metrics = file.path.parent / name if name else None
+    return metrics if metrics is not None and metrics.is_file() else None
+
+
+def _numbers(metrics: Path) -> dict[str, float]:
+    try:
+        read = json.loads(metrics.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}  # whatever it is, it is not the run that was asked for
+    if not isinstance(read, dict):
+        return {}
+    return {name: float(value) for name, value in read.items() if type(value) in (int, float)}
