@@ -53,3 +53,14 @@ class Judgment:
     @property
     def gold(self) -> bool:
         return self.relevance > 0
+
+
+@dataclass(frozen=True, slots=True)
+class RankReason:
+    """A reranker's own words about a document, or about the whole list (``doc_id`` None): what it thought, which stood
+    in <think> … </think>, apart from what it answered."""
+
+    run_id: int
+    doc_id: str | None
+    thought: str
+    response: str

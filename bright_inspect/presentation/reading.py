@@ -53,6 +53,10 @@ class _Pages:
             self._spans.append((start, len(self._text), style))
         self._spans += [(start + a, start + b, "match") for a, b in find_words(text, words)]
 
+    @property
+    def has_text(self) -> bool:
+        return bool(self._text)
+
     def reading(self, scroll_to: int | None = None) -> Reading:
         return Reading(self._text, tuple(self._spans), scroll_to, True, self.places)
 
@@ -99,6 +103,24 @@ def reasoning_reading(view: QueryView) -> Reading:
         pages.heading((Span(title, "strong"),))
         missing = "none recorded for this query" if view.text is not None else "no data set at hand"
         pages.body(text or missing, "" if text else "dim")
+    return pages.reading()
+
+
+def rank_reason_reading(view: QueryView, compared: Comparison, doc_id: str | None) -> Reading:
+    """What the runs say about their ranking: first about the document at hand, then about the whole list."""
+    pages = _Pages()
+    about = [reason for reason in view.reasons if reason.doc_id == doc_id and doc_id is not None]
+    for reason in (*about, *(reason for reason in view.reasons if reason.doc_id is None)):
+        run = compared.runs[reason.run_id]
+        what = "about this document" if reason.doc_id is not None else "about the whole list"
+        pages.heading((Span(run.label, compared.style(run)), Span(f" · {what}", "dim")))
+        pages.body(reason.response or "no answer besides what it thought", "" if reason.response else "dim")
+        if reason.thought:
+            pages.heading((Span(f"what {run.label} thought · {len(reason.thought):,} characters", "dim"),))
+            pages.body(reason.thought, "dim")
+    if not pages.has_text:
+        missing = "no run explains this document" if view.reasons else "no run explains this query's ranking"
+        pages.heading((Span(missing, "dim"),))
     return pages.reading()
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.pages import siblings
-from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking
+from bright_inspect.domain.rankings import Judgment, QueryKey, RankedDoc, Ranking, RankReason
 from bright_inspect.store.collections import task_condition
 from bright_inspect.store.ordering import row_order
 from bright_inspect.store.session import Run, Session
@@ -22,6 +22,7 @@ class QueryView:
     ``rankings`` is in the order of the session's runs, None where a run has no list for the query.
     ``variants`` are (name, text) pairs besides the original. ``pages_known`` tells whether siblings can be told.
     ``excluded`` are all documents excluded for the query, listed or not (up to 11,224 in BRIGHT; FORMATS A.3).
+    ``reasons`` are the texts in which runs explain their ranking.
     """
 
     key: QueryKey
@@ -34,6 +35,7 @@ class QueryView:
     siblings: frozenset[str]
     pages_known: bool
     excluded: tuple[str, ...]
+    reasons: tuple[RankReason, ...] = ()
 
     def rank_in(self, run_id: int, doc_id: str) -> int | None:
         """A document's rank in a run; None if the run does not list it, or it is excluded."""
@@ -69,6 +71,7 @@ def read_query(session: Session, cursor: Cursor, key: QueryKey) -> QueryView:
         siblings=siblings(listed - {doc_id for doc_id, _ in judgments}, (page for (page,) in pages)),
         pages_known=bool(pages),
         excluded=_excluded(session, cursor, key),
+        reasons=tuple(reason for run in session.runs for reason in _reasons(cursor, run, key)),
     )
 
 
@@ -81,6 +84,21 @@ def _excluded(session: Session, cursor: Cursor, key: QueryKey) -> tuple[str, ...
         f"SELECT list(doc_id) FROM exclusions WHERE {task_condition(task)} AND query_id = ?", [key.query_id]
     ).fetchone()
     return tuple(sorted(set(found[0]))) if found and found[0] else ()
+
+
+def _reasons(cursor: Cursor, run: Run, key: QueryKey) -> list[RankReason]:
+    task = (key.dataset, key.task)
+    files = [file for file in run.files if file.reasons is not None and task in file.tasks]
+    return [
+        RankReason(run.run_id, doc_id, thought or "", response or "")
+        for file in files
+        for doc_id, thought, response in cursor.execute(
+            f"""SELECT doc_id, thought, response FROM {identifier(file.reasons or "")}
+                WHERE query_id = ? AND EXISTS (SELECT 1 FROM file_queries
+                                               WHERE file_id = ? AND dataset = ? AND task = ? AND query_id = ?)""",
+            [key.query_id, file.file_id, key.dataset, key.task, key.query_id],
+        ).fetchall()
+    ]
 
 
 def _ranking(cursor: Cursor, run: Run, key: QueryKey, order: str) -> Ranking | None:

@@ -28,7 +28,7 @@ from bright_inspect.tui.read_ahead import ReadAhead
 from bright_inspect.tui.screens.base import SLOW_SECONDS, DeskScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
-from bright_inspect.tui.widgets.reading_pane import ReadingPane
+from bright_inspect.tui.widgets.reading_pane import REASON_TAB, ReadingPane
 from bright_inspect.tui.widgets.table import LineTable
 
 #: A ranking narrower than this cannot show rank, id and score: the lists are merged instead.
@@ -65,7 +65,8 @@ class InspectScreen(DeskScreen):
         with Vertical(id="merged-pane", classes="hidden"):
             yield CellLine(id="merged-title")
             yield LineTable(id="merged")
-        yield ReadingPane(id="reading")
+        has_reasons = any(file.reasons is not None for run in self.desk.session.runs for file in run.files)
+        yield ReadingPane(has_reasons=has_reasons, id="reading")
         yield KeyLine("inspect")
 
     def on_mount(self) -> None:
@@ -286,7 +287,7 @@ class InspectScreen(DeskScreen):
     def _choose_document(self, doc_id: str) -> None:
         self._doc_id = doc_id
         self._mark()
-        if self.pane.tab not in ("Document", "Gold"):
+        if self.pane.tab not in ("Document", "Gold", REASON_TAB):
             self.pane.choose_tab("Document")
         self._show_reading()
 

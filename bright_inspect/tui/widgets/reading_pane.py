@@ -17,6 +17,7 @@ from bright_inspect.presentation.reading import (
     document_reading,
     golds_reading,
     query_reading,
+    rank_reason_reading,
     reasoning_reading,
 )
 from bright_inspect.store.query_view import QueryView
@@ -25,6 +26,8 @@ from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 
 TABS = ("Document", "Query", "Reasoning", "Gold")
+#: A tab more where a run came with its reranker's own words.
+REASON_TAB = "Rank reason"
 _SEPARATOR = Span("│", "dim")
 
 
@@ -38,8 +41,9 @@ class ReadingPane(Vertical):
             super().__init__()
             self.tab = tab
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name for it)
+    def __init__(self, *, has_reasons: bool, id: str) -> None:  # noqa: A002  (Textual's name for it)
         super().__init__(id=id)
+        self._tabs = (*TABS, REASON_TAB) if has_reasons else TABS
         self._tab = TABS[0]
         self._shown: object = None
         self._golds = 0
@@ -51,7 +55,7 @@ class ReadingPane(Vertical):
 
     @property
     def tab(self) -> str:
-        """The tab that is shown, one of TABS."""
+        """The tab that is shown, one of TABS or REASON_TAB."""
         return self._tab
 
     @property
@@ -64,7 +68,7 @@ class ReadingPane(Vertical):
 
     def next_tab(self, step: int) -> None:
         """Choose the tab so many further, round and round."""
-        self._tab = TABS[(TABS.index(self._tab) + step) % len(TABS)]
+        self._tab = self._tabs[(self._tabs.index(self._tab) + step) % len(self._tabs)]
 
     def show(
         self,
@@ -78,7 +82,7 @@ class ReadingPane(Vertical):
         False if the document is not among ``texts`` at all and has to be asked for."""
         self._show_tabs(len(view.golds))
         text = texts.get(doc_id) if doc_id else None
-        of_document = doc_id is not None and self._tab in ("Document", "Gold")
+        of_document = doc_id is not None and self._tab in ("Document", "Gold", REASON_TAB)
         name, facts = document_line(view, compared, doc_id, text) if of_document and doc_id else ((), ())
         self.query_one("#document-line", CellLine).set_cells(name, facts)
         # The same again, after a resize or another baseline, must not lose the reader's place.
@@ -90,6 +94,8 @@ class ReadingPane(Vertical):
             self.read(query_reading(view, compared))
         elif self._tab == "Reasoning":
             self.read(reasoning_reading(view))
+        elif self._tab == REASON_TAB:
+            self.read(rank_reason_reading(view, compared, doc_id))
         elif self._tab == "Gold":
             self.read(golds_reading(view, compared, texts, doc_id))
         elif text is not None:
@@ -113,13 +119,15 @@ class ReadingPane(Vertical):
 
     def _titles(self, golds: int) -> list[str]:
         """The tabs' titles; the chosen one stands in brackets, so that it is seen without colour."""
-        titles = [f"{tab} {golds}" if tab == "Gold" else tab for tab in TABS]
-        return [f"[{title}]" if tab == self._tab else f" {title} " for tab, title in zip(TABS, titles, strict=True)]
+        titles = [f"{tab} {golds}" if tab == "Gold" else tab for tab in self._tabs]
+        return [
+            f"[{title}]" if tab == self._tab else f" {title} " for tab, title in zip(self._tabs, titles, strict=True)
+        ]
 
     def _show_tabs(self, golds: int) -> None:
         self._golds = golds
         cells: list[Span] = []
-        for tab, title in zip(TABS, self._titles(golds), strict=True):
+        for tab, title in zip(self._tabs, self._titles(golds), strict=True):
             cells += [_SEPARATOR] if cells else []
             cells.append(Span(title, "accent" if tab == self._tab else "dim"))
         self.query_one("#tabs", CellLine).set_cells(tuple(cells), (Span("← → tabs · d full", "dim"),))
@@ -131,7 +139,7 @@ class ReadingPane(Vertical):
         if event.widget is not line or offset is None:
             return
         end = 0
-        for tab, title in zip(TABS, self._titles(self._golds), strict=True):
+        for tab, title in zip(self._tabs, self._titles(self._golds), strict=True):
             start, end = end, end + len(title)
             if start <= offset.x < end:
                 self.post_message(self.TabClicked(tab))
