@@ -43,7 +43,7 @@ def said(run: Run) -> dict[str, int]:
         ([("1", "b", 2, 0.876543210), ("1", "a", 1, 0.876543219)], {"float32-ties": 1}),
         ([("1", "b", 1, 1e40), ("1", "a", 2, 1e39)], {"float32-ties": 1}),
         ([("1", "b", 1, 5.0), ("2", "b", 1, 0.5), ("1", "a", 2, 5.0 - 1e-9), ("2", "a", 2, 0.25)], {"float32-ties": 1}),
-        ([("1", "a", 1, 1.0), ("1", "b", 2, 0.0), ("2", "b", 1, 1.0)], {"looks-like-judgments": 1}),
+        ([("1", "a", 1, 1.0), ("1", "b", 2, 0.0), ("2", "b", 1, 1.0)], {}),
     ],
 )  # fmt: skip
 def test_findings_about_scores(tmp_path: Path, lines: Lines, expected: dict[str, int]) -> None:
@@ -84,6 +84,11 @@ def test_against_the_definitions(tmp_path: Path, drawn: list[tuple[str, int, flo
         "float32-ties": sum(len({doc[1] for doc in docs}) > len({doc[2] for doc in docs}) for docs in queries.values()),
     }
     assert said(trec(tmp_path, lines)) == {code: count for code, count in expected.items() if count}
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0, {"looks-like-judgments": 1}), (4, {}), (0.5, {}), (-1, {})])
+def test_json_may_be_judgments(tmp_path: Path, score: float, expected: dict[str, int]) -> None:
+    assert said(run_of(tmp_path, json.dumps({"1": {"a": 1, "b": score}, "2": {"c": 1}}))) == expected
 
 
 def test_mteb_order_is_no_contradiction(tmp_path: Path) -> None:
