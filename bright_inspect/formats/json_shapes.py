@@ -121,7 +121,7 @@ def _shape_of_map(value: Pairs) -> Shape | None:
             return Shape(None, "JSON with more levels than a run has")
         return Shape("score-json")
     lists = [inner for _, inner in value if isinstance(inner, list) and inner and not isinstance(inner, Pairs)]
-    if any(is_ranked_list(inner) for inner in lists):
+    if len(lists) * 2 > len(value) and any(is_ranked_list(inner) for inner in lists):
         return Shape("id-lists")
     if any(isinstance(inner, Pairs) for _, inner in value):
         return Shape("score-json", sure=False)

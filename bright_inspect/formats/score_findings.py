@@ -16,6 +16,8 @@ from bright_inspect.formats.parts import Part
 CODES = frozenset(
     {"order-is-ranking", "all-scores-equal", "ranks-contradict-scores", "float32-ties", "looks-like-judgments"}
 )
+# Judgments in JSON have the shape of a run (FORMATS E.6); TREC judgments have columns of their own.
+_LIKE_JSON_JUDGMENTS = ("score-json", "parquet", "ranx-lz4")
 # Beyond float32 a score is infinite there; DuckDB's plain cast refuses it.
 _FLOAT32 = "coalesce(try_cast({0} AS FLOAT), if({0} > 0, 'inf', '-inf')::FLOAT)"
 
@@ -69,7 +71,7 @@ def score_findings(cursor: Cursor, path: Path, part: Part) -> list[Finding]:
         findings += _contradicting(cursor, path, rows, queries)
     if may_tie:
         findings += _float32(cursor, path, rows, queries)
-    if graded and part.format == "score-json":
+    if graded and part.format in _LIKE_JSON_JUDGMENTS:
         message = "every score is 0, 1, 2 or 3, as in judgments written as JSON; give those with --qrels."
         findings.append(Finding("looks-like-judgments", "warning", str(path), message))
     cursor.execute(f"DROP TABLE {queries}")

@@ -46,7 +46,7 @@ def sniff(path: Path) -> Sniffed:
     """
     magic = peek(path, 64)
     if magic.startswith(PARQUET_MAGIC):
-        return Sniffed("parquet")
+        return _sniff_parquet(path)
     if magic and looks_like_cbor_map(magic):
         return Sniffed("ranx-lz4")
     sniffed = Sniffed(None)
@@ -57,6 +57,23 @@ def sniff(path: Path) -> Sniffed:
         if sniffed.sure or whole:
             break
     return sniffed
+
+
+def _sniff_parquet(path: Path) -> Sniffed:
+    """By the names of the columns, which stand at the end of the file."""
+    import polars
+
+    try:
+        names = [name.lower() for name in polars.read_parquet_schema(path)]
+    except (polars.exceptions.PolarsError, OSError):
+        # Damaged: the reader says how.
+        return Sniffed("parquet", sure=False)
+    if first_key(QUERY_KEYS, names) and first_key(DOC_KEYS, names) and first_key((*SCORE_KEYS, *RANK_KEYS), names):
+        return Sniffed("parquet")
+    return Sniffed(
+        None, None, f"a Parquet table with the columns {', '.join(names[:8])}",
+        "A run has a query, a document, and a score or rank column (query_id, doc_id, score).",
+    )  # fmt: skip
 
 
 def _decoded(head: bytes) -> str:
@@ -83,7 +100,9 @@ def _sniff_text(text: str, whole: bool) -> Sniffed:
     counts = Counter(kind for kind, _ in kinds if kind != "unknown")
     most = counts.most_common(1)[0][0] if counts else "unknown"
     if most == "trec":
-        return Sniffed("trec", next(tag for kind, tag in kinds if kind == most))
+        # Six words of prose are six columns too; a line with rank and score in their places is none.
+        sure = any(_is_ranked(fields_of(line)) for line in lines)
+        return Sniffed("trec", next(tag for kind, tag in kinds if kind == most), sure=sure)
     if most == "qrels":
         return Sniffed(None, None, "judgments (4 columns)", "Give judgments with --qrels.")
     if most == "three":

@@ -86,6 +86,11 @@ def test_against_the_definitions(tmp_path: Path, drawn: list[tuple[str, int, flo
     assert said(trec(tmp_path, lines)) == {code: count for code, count in expected.items() if count}
 
 
+@pytest.mark.parametrize(("score", "expected"), [(0, {"looks-like-judgments": 1}), (4, {}), (0.5, {}), (-1, {})])
+def test_json_may_be_judgments(tmp_path: Path, score: float, expected: dict[str, int]) -> None:
+    assert said(run_of(tmp_path, json.dumps({"1": {"a": 1, "b": score}, "2": {"c": 1}}))) == expected
+
+
 def test_mteb_order_is_no_contradiction(tmp_path: Path) -> None:
     assert run_of(tmp_path, json.dumps({"1": {"a": 0.1, "b": 0.9, "c": 0.5}})).codes == []
 

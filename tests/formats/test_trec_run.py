@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import math
+import pickle
 from pathlib import Path
 
 import pytest
@@ -278,6 +279,35 @@ def test_a_nul_far_down_is_kept_as_part_of_the_id(tmp_path: Path) -> None:
     table = read_bytes(tmp_path, f"{filler}2 Q0 nul\0inside 1 1 t\n")
     assert ("2", "nul\0inside") in table.scores
     assert len(table.rows) == 10_001
+    (finding,) = [finding for finding in table.findings if finding.code == "nul-character"]
+    assert (finding.line, finding.count) == (10_001, 1)
+
+
+@pytest.mark.parametrize("blank", [b"\n", b" \r\n", b"\t\n"])
+def test_a_run_behind_many_blank_lines(tmp_path: Path, blank: bytes) -> None:
+    table = read_bytes(tmp_path, blank * 100_000 + GOOD.encode())
+    assert table.rows == GOOD_ROWS
+    assert (reading(table), table.read.tag) == ((), "tag")
+
+
+@pytest.mark.parametrize("odd", ["", "# comment\n"])
+def test_rows_stay_in_the_order_of_the_file(tmp_path: Path, odd: str) -> None:
+    ids = [f"d{number * 7919 % 300_007}" for number in range(300_000)]
+    lines = [f"{number // 1000} Q0 {doc_id} 1 1.5 t\n" for number, doc_id in enumerate(ids)]
+    lines.insert(10, "0 Q0 d7919 1 1.75 t\n")
+    table = read_bytes(tmp_path, "".join(lines) + odd)
+    kept = [ids[0], *ids[2:10], ids[1], *ids[10:]]
+    assert [row[1] for row in table.rows] == kept
+    (finding,) = [finding for finding in table.findings if finding.code == "duplicate-document"]
+    assert (finding.line, finding.count) == (2, 1)
+    assert "lines 2 and 11" in finding.message
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_a_pickle_is_refused_and_never_opened(tmp_path: Path, protocol: int) -> None:
+    content = pickle.dumps({"1": {"a": 0.5}}, protocol=protocol)
+    with pytest.raises(UnreadableInput, match=r"a Python pickle, not a run.*--save_text" if protocol > 1 else "run"):
+        read_bytes(tmp_path, content)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,12 @@ FILES: dict[str, tuple[bytes, str, bool]] = {
     "b/examples.json": (json.dumps([{"id": "0", "query": "?", "gold_ids": []}]).encode(), "BRIGHT examples", False),
     "b/notes.md": (b"# Notes\n\nsome words\n", "nothing that is known", False),
     "b/picture.png": (b"\x89PNG\r\n\x1a\n\0\0", "binary data: a picture, not a run", False),
+    "b/queries.tsv": (b"0\twhy is it so blue\n1\thow do six words look\n", "nothing that is known", False),
+    "b/tokens.jsonl": (
+        b'{"id": "1", "tokens": ["a"]}\n' * 2,
+        "a JSON object of lists that hold no document ids",
+        False,
+    ),
     "b/cut.json": (b'{"1": {"a": 0.5, "b', "score-json", True),
 }
 

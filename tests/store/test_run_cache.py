@@ -21,9 +21,14 @@ from bright_inspect.store.opening import Opening
 from bright_inspect.store.run_cache import CachedRun, RunCache, cache_folder
 from tests.support import ROOT, finding_codes, opened_runs, scores_of, table_rows, write_qrels, write_trec
 
-RUN = {
-    str(query): {f"doc {number}": 1.0 / (1 + (number * 7 + query) % 13) for number in range(40)} for query in range(9)
-}
+
+def _scores(query: int) -> dict[str, float]:
+    """40 documents, the best first, most of them tied with others."""
+    scores = {f"doc {number}": 1.0 / (1 + (number * 7 + query) % 13) for number in range(40)}
+    return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+
+RUN = {str(query): _scores(query) for query in range(9)}
 QRELS = {query_id: {"doc 3": 1, "doc 11": 2, "doc 39": 1} for query_id in RUN}
 
 
