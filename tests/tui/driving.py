@@ -35,10 +35,13 @@ def app_of(
     data: Path | None = None,
     dataset: str | None = None,
     task: str | None = None,
+    qrels: Sequence[str] = (),
+    layer: str | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> BrightInspect:
     """The program over these arguments; nothing moves by itself."""
-    app = make_app(OpenRequest(tuple(map(str, runs)), data, dataset, task), dict(keys or {}))
+    request = OpenRequest(tuple(map(str, runs)), data, dataset, task, tuple(qrels), layer=layer)
+    app = make_app(request, dict(keys or {}))
     app.animation_level = "none"
     return app
 

@@ -10,7 +10,7 @@ import pytest
 from bright_inspect.domain.measures import parse_measure
 from bright_inspect.store.progress import Cancelled, CancelToken
 from bright_inspect.store.request import OpenRequest
-from bright_inspect.tui.app import BrightInspect, make_app
+from bright_inspect.tui.app import BrightInspect
 from bright_inspect.tui.desk import Desk, open_desk
 from bright_inspect.tui.screens.layers import LayersScreen
 from bright_inspect.tui.screens.overview import OverviewScreen
@@ -48,9 +48,8 @@ def request(folder: Path, layer: str | None = None) -> OpenRequest:
 @pytest.fixture
 def app(tmp_path: Path) -> BrightInspect:
     """Two layers, of which the data's own counts at first."""
-    app = make_app(request(tmp_path, "original"))
-    app.animation_level = "none"
-    return app
+    wanted = request(tmp_path, "original")
+    return app_of(*wanted.runs, data=wanted.data, task=wanted.task, qrels=wanted.qrels, layer=wanted.layer)
 
 
 @pytest.fixture
@@ -196,9 +195,8 @@ def test_what_is_stopped_changes_nothing(desk: Desk) -> None:
 
 
 async def test_real_layers(bright_data: Path) -> None:
-    runs = (str(bright_data / "runs" / "reasonir"), str(bright_data / "rader"))
-    app = make_app(OpenRequest(runs, bright_data / "bright", qrels=(str(bright_data / "qrels"),), layer="original"))
-    app.animation_level = "none"
+    runs = (bright_data / "runs" / "reasonir", bright_data / "rader")
+    app = app_of(*runs, data=bright_data / "bright", qrels=[str(bright_data / "qrels")], layer="original")
     async with driven(app) as pilot:
         await press(pilot, "L")
         counts = ["".join(span.text for span in row.cells[-1]) for row in table_rows(pilot)]

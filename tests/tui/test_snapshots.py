@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from bright_inspect.demo import demo_runs
 from bright_inspect.tui import keymap
 from bright_inspect.tui.app import BrightInspect
 from bright_inspect.tui.themes import BRIGHT_LIGHT, TERMINAL
@@ -79,6 +80,14 @@ def odd_app(monkeypatch: pytest.MonkeyPatch, folder: Path) -> BrightInspect:
 
 def test_findings(snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert snap_compare(odd_app(monkeypatch, tmp_path), terminal_size=NARROW, run_before=after("!"))
+
+
+def test_layers(snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "kitchen_science.mine.txt").write_text("0 0 d1 2\n1 0 d2 1\n")
+    monkeypatch.chdir(tmp_path)
+    qrels = ["mine=kitchen_science.mine.txt"]
+    app = app_of(*demo_runs(), dataset="demo", qrels=qrels, layer="original")
+    assert snap_compare(app, terminal_size=NARROW, run_before=after("L", "j"))
 
 
 def test_filter_line(snap_compare: SnapCompare) -> None:
