@@ -66,7 +66,7 @@ def query_count(cursor: Cursor, rows: str) -> int:
 def document_aliases(
     cursor: Cursor, rows: str, path: Path, tasks: Sequence[TaskKey], table: str
 ) -> tuple[str, Finding] | None:
-    """Fill ``table(alias, doc_id)`` with the run's document ids that are a judged document's but for underscores in
+    """Fill ``table(alias, judged_id)`` with the run's document ids that are a judged document's but for underscores in
     place of spaces, or the other way round; SQL that gives a row's own ``doc_id`` its judged spelling, and the finding.
     None, and no table, if there is no such id."""
     of_tasks = " OR ".join(f"({task_condition(key)})" for key in tasks)
@@ -85,10 +85,10 @@ def document_aliases(
     if not aliases:
         return None
     values = ", ".join(f"({text_literal(alias)}, {text_literal(doc_id)})" for alias, doc_id in aliases)
-    cursor.execute(f"CREATE OR REPLACE TABLE {identifier(table)} AS FROM (VALUES {values}) t(alias, doc_id)")
+    cursor.execute(f"CREATE OR REPLACE TABLE {identifier(table)} AS FROM (VALUES {values}) t(alias, judged_id)")
     message = (
         f"{len(aliases)} document id(s) differ from a judged one only in '_' for ' ': taken as that one. "
         f"First: {aliases[0][0]} is {aliases[0][1]}. Other tools count these golds as not found."
     )
-    sql = f"coalesce((SELECT a.doc_id FROM {identifier(table)} a WHERE a.alias = doc_id), doc_id)"
+    sql = f"coalesce((SELECT a.judged_id FROM {identifier(table)} a WHERE a.alias = doc_id), doc_id)"
     return sql, Finding("document-alias", "warning", str(path), message, None, len(aliases))
