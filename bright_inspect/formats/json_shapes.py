@@ -120,8 +120,8 @@ def _shape_of_map(value: Pairs) -> Shape | None:
         if levels > 1:
             return Shape(None, "JSON with more levels than a run has")
         return Shape("score-json")
-    lists = [inner for _, inner in value if isinstance(inner, list) and inner and not isinstance(inner, Pairs)]
-    if len(lists) * 2 > len(value) and any(is_ranked_list(inner) for inner in lists):
+    lists = [inner for _, inner in value if isinstance(inner, list) and not isinstance(inner, Pairs)]
+    if len(lists) * 2 > len(value) and any(inner and is_ranked_list(inner) for inner in lists):
         return Shape("id-lists")
     if any(isinstance(inner, Pairs) for _, inner in value):
         return Shape("score-json", sure=False)
