@@ -42,6 +42,7 @@ PICTURES = {
     "queries": ("A",),
     "inspect": ("A", "enter", "n"),
     "merged": ("A", "enter", "n", "m"),
+    "audit": ("A", "enter", "a"),
     "gold": ("A", "enter", "n", "left"),
 }
 SIZE = (120, 34)

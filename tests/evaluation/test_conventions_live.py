@@ -126,7 +126,7 @@ def test_every_convention_explains_itself_in_one_line(listed: Listed, relevance:
          "a is listed 2 times (0.9, 0.5): the last counts, by ours the best; "
          "b (0.7) before a (0.5); a at rank 2, by ours 1: 0.5000, ours 1.0000"),
         ("ideal-from-retrieved", [("x", 2.0), ("a", 1.0)], {"a": 1, "b": 1}, "nDCG@10",
-         "the ideal is over the 1 golds retrieved, not all 2: 0.6309, ours 0.3869"),
+         "the ideal is over the 1 of 2 golds that were retrieved: 0.6309, ours 0.3869"),
         ("trec_eval-9", [("a", 0.9), ("a", 0.5)], {"a": 1}, "RR", "the tool stops: a is listed more than once"),
         ("mteb", None, {"a": 1}, "nDCG@10", "the run has no list for this query: left out of the mean"),
     ],

@@ -111,7 +111,7 @@ def _ideal(theirs: Convention, measure: Measure, case: QueryCase) -> list[str]:
     top = ranked if theirs.sklearn else ranked[: measure.cutoff]
     found = sum(case.relevance.get(doc.doc_id, 0) > 0 for doc in top)
     golds = sum(grade > 0 for grade in case.relevance.values())
-    return [f"the ideal is over the {found} golds retrieved, not all {golds}"] if found != golds else []
+    return [f"the ideal is over the {found} of {golds} golds that were retrieved"] if found != golds else []
 
 
 def _gains(theirs: Convention, measure: Measure, case: QueryCase) -> list[str]:
