@@ -79,21 +79,24 @@ def query_reading(view: QueryView, compared: Comparison) -> Reading:
     if view.excluded:
         number = f"{len(view.excluded):,} document{'' if len(view.excluded) == 1 else 's'}"
         pages.heading((Span("excluded", "strong"), Span(f" · {number}, removed before ranking", "dim")))
-        listed = {doc_id: text for doc_id in view.excluded if (text := _listing_text(view, compared, doc_id))}
+        listed = _listed_excluded(view, compared)
         pages.body("".join(f"{MARKS['excluded']} {doc_id} · {text}\n" for doc_id, text in listed.items()), "warning")
         pages.body("\n".join(doc_id for doc_id in view.excluded if doc_id not in listed), "dim")
     return pages.reading()
 
 
-def _listing_text(view: QueryView, compared: Comparison, doc_id: str) -> str:
-    """Which runs list an excluded document, and where: ``bm25 at 3``; empty if none does."""
-    texts = []
+def _listed_excluded(view: QueryView, compared: Comparison) -> dict[str, str]:
+    """The excluded documents that runs list, by id, with the runs and the places in their files: ``bm25 at 3``."""
+    texts: dict[str, list[str]] = {}
     for run in compared.runs:
         ranking = view.rankings[run.run_id]
-        if ranking is not None and doc_id in ranking.ranks:
-            rank = next((doc.raw_rank for doc in ranking.docs if doc.doc_id == doc_id), None)
-            texts.append(f"{run.label} at {rank}" if rank else f"{run.label} below {len(ranking.docs):,}")
-    return ", ".join(texts)
+        if ranking is None:
+            continue
+        places = {doc.doc_id: doc.raw_rank for doc in ranking.docs if doc.excluded}
+        for doc_id in (doc_id for doc_id, rank in ranking.ranks.items() if rank is None):
+            place = f"at {places[doc_id]:,}" if doc_id in places else f"below {len(ranking.docs):,}"
+            texts.setdefault(doc_id, []).append(f"{run.label} {place}")
+    return {doc_id: ", ".join(texts[doc_id]) for doc_id in sorted(texts)}
 
 
 def reasoning_reading(view: QueryView) -> Reading:

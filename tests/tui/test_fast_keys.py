@@ -12,7 +12,7 @@ from tests.tui.driving import demo_app, driven, settle, table_of
 _NAMED = {
     "E": "enter", "D": "down", "X": "escape", "?": "question_mark", "!": "exclamation_mark", ":": "colon",
     "/": "slash", "]": "right_square_bracket", "<": "less_than_sign", "T": "tab", "P": "pageup", "N": "pagedown",
-    "L": "left", "R": "right",
+    "L": "left", "R": "right", "J": "L",
 }  # fmt: skip
 
 
@@ -21,6 +21,7 @@ _NAMED = {
     [
         "EqEqEq", "AEqAEEq", "AEEqq", "MDEE", "MEE", "MXX", ":EE", ":XX", "?q?q??", "!q!q", ":PNPN", "EEm]uTqq",
         "EEnnnpppnqq", "EEM", "EE?", "EE:X", "E/abX<", "bcbcEbEb", "EEdqdq", "EEmmmTTRRLLyYqq",
+        "JJEXX", "EJdDXXJEq", "EEJEJXnn", "!DT!XJq", "JE!JqEJdd",
     ],
 )  # fmt: skip
 async def test_a_burst_of_keys(keys: str) -> None:
@@ -46,7 +47,7 @@ async def test_any_keys(seed: int) -> None:
         for _ in range(120):
             if pilot.app._exit:
                 break
-            key = chance.choice("EEEDDX?!:/]<TPNLRnnpuUmdyYbcMqAsS=AEab1@")
+            key = chance.choice("EEEDDX?!:/]<TPNLRnnpuUmdyYbcMqAsS=AEab1@J")
             name = _NAMED.get(key, key)
             pilot.app.post_message(Key(name, key if len(name) == 1 or name in ("slash", "colon") else None))
             if chance.random() < 0.15:
