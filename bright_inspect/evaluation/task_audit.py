@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bright_inspect.db import Cursor
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.ordering import TieRule
+from bright_inspect.domain.tally import TIE_TOLERANCE
 from bright_inspect.evaluation.audit import our_convention, query_case
 from bright_inspect.evaluation.conventions import CONVENTIONS, OURS, Convention, TaskMean
 from bright_inspect.store.cases import FileList, task_lists
@@ -65,9 +66,12 @@ def audit_task(
         if convention.name == OURS.name:
             continue
         check()
-        values = [convention.query_value(measure, case).value for case in cases]
-        differing = sum(value is None or abs(value - mine) > 1e-9 for value, mine in zip(values, own, strict=True))
-        conventions.append(ConventionMean(convention, convention.mean(measure, cases), differing))
+        values = convention.query_values(measure, cases)
+        differing = sum(
+            found.value is None or abs(found.value - mine) > TIE_TOLERANCE
+            for found, mine in zip(values, own, strict=True)
+        )
+        conventions.append(ConventionMean(convention, convention.mean(measure, cases, values), differing))
     layers = {}
     for name in session.collections.layers_of(task):
         check()

@@ -25,7 +25,7 @@ def _lacks(tool: str, *, cut: frozenset[MeasureKind], uncut: frozenset[MeasureKi
 OURS = Convention(
     "bright-inspect",
     "bright-inspect",
-    "FORMATS F.1, F.2, F.7; evaluation/measures_sql.py",
+    "trec_eval 9.0.8: form_res_rels.c, m_ndcg_cut.c; xlang-ai/BRIGHT: retrievers.py:111-128 (exclusions)",
     "Scores as float32, ties by document id descending (bytes), excluded documents removed before ranking, the ideal "
     "over all judged documents, queries missing from the run count 0.",
 )
@@ -153,7 +153,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="file-order",
         title="the file's order",
-        source="FORMATS F.8, E.9 (RaDeR and DIVER rely on it)",
+        source="what Debrup-61/RaDeR and AQ-MedAI/Diver (utils/eval_util.py) rely on",
         rule="The file's order is the ranking, whatever the scores; otherwise as ours.",
         order=AS_LISTED,
         duplicates="first",
@@ -162,7 +162,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="missing-dropped",
         title="missing queries dropped",
-        source="FORMATS F.4, F.9",
+        source="the mean of xlang-ai/BRIGHT: retrievers.py:544-595, and of BEIR, MTEB and trec_eval without -c",
         rule="The mean over queries that the run answers; otherwise as ours.",
         missing="dropped",
     ),
@@ -170,7 +170,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="no-exclusion",
         title="nothing excluded",
-        source="FORMATS B.2, E.3",
+        source="MTEB before v1.1 (bright_retrieval.py); Pyserini with --remove-query, which removes the query's id only",
         rule="Excluded documents stay in the list; otherwise as ours.",
         removes="nothing",
     ),
@@ -178,7 +178,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="ideal-from-retrieved",
         title="ideal from retrieved documents only",
-        source="FORMATS F.9 (run-llama/llama_index#17070, o19s/quepid#836)",
+        source="run-llama/llama_index#17070, o19s/quepid#836",
         rule="A common mistake: the ideal ranking is made of the documents retrieved within the cutoff, so that golds "
         "that were not found cost nothing; otherwise as ours.",
         ideal="retrieved",
@@ -188,7 +188,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="exponential-gain",
         title="exponential gain",
-        source="FORMATS F.7; AmenRa/ranx: ranx/metrics/ndcg.py (ndcg_burges)",
+        source="AmenRa/ranx: ranx/metrics/ndcg.py (ndcg_burges)",
         rule="A document gains 2^relevance - 1 instead of its relevance; otherwise as ours.",
         gain="exponential",
         lacks=_lacks("this gain", cut=frozenset({"nDCG"}), uncut=frozenset({"nDCG"})),

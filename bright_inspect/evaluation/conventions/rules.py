@@ -155,12 +155,16 @@ class Convention:
     def document_gain(self, grade: int) -> float:
         return float(grade) if self.gain == "linear" else 2.0**grade - 1
 
-    def mean(self, measure: Measure, cases: Iterable[QueryCase]) -> TaskMean:
-        """The mean over a task's queries as the tool reports it."""
-        cases = list(cases)
+    def query_values(self, measure: Measure, cases: Sequence[QueryCase]) -> list[QueryValue]:
+        """The values of a task's queries when the tool is given all of them."""
         missing = any(case.listed is None for case in cases)
         scorer = replace(self, order=self.zero_option_order) if missing and self.zero_option_order else self
-        found = [scorer.query_value(measure, case) for case in cases]
+        return [scorer.query_value(measure, case) for case in cases]
+
+    def mean(self, measure: Measure, cases: Iterable[QueryCase], found: Sequence[QueryValue] | None = None) -> TaskMean:
+        """The mean over a task's queries as the tool reports it; ``found`` are their ``query_values``, if known."""
+        cases = list(cases)
+        found = self.query_values(measure, cases) if found is None else found
         for outcome in ("lacking", "stops", "undefined"):
             if reasons := [
                 value.reason if outcome == "lacking" else f"query {case.query_id}: {value.reason}"
