@@ -170,7 +170,7 @@ CONVENTIONS: tuple[Convention, ...] = (
         OURS,
         name="no-exclusion",
         title="nothing excluded",
-        source="MTEB before v1.1 (bright_retrieval.py); Pyserini with --remove-query, which removes the query's id only",
+        source="MTEB's tasks before v1.1 (bright_retrieval.py); Pyserini's --remove-query removes the query's id only",
         rule="Excluded documents stay in the list; otherwise as ours.",
         removes="nothing",
     ),
