@@ -19,7 +19,7 @@ from bright_inspect.formats.packing import PARQUET_MAGIC, looks_like_cbor_map
 from bright_inspect.formats.records import DOC_KEYS, QUERY_KEYS, RANK_KEYS, SCORE_KEYS, first_key
 
 # Most files are told by the first of these; a reranker's first answer may be longer than the others.
-_HEADS = (1 << 14, 1 << 17, 1 << 21)
+_HEADS = (1 << 12, 1 << 16, 1 << 21)
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf(inity)?|nan)", re.IGNORECASE)
 _LINES = 200
