@@ -33,6 +33,7 @@ from bright_inspect.store.progress import Cancelled, CancelToken, Progress, Prog
 from bright_inspect.store.provenance import (
     judgment_findings,
     model_name_findings,
+    name_other_models,
     output_folder_findings,
     query_set_findings,
 )
@@ -392,7 +393,8 @@ def _provenance(cursor: Cursor, part: _OpenPart) -> list[Finding]:
                 findings += query_set_findings(path, dataset, task, own, theirs)
     where = "mteb_model_meta.model_name" if read.format == "mteb" else "the TREC tag"
     described = describe_path(str(path), [*BRIGHT_TASKS, *(task for _, task in part.resolution.tasks)])
-    findings += model_name_findings(path, described.system(), read.tag, where)
+    if read.format == "mteb" or name_other_models(described.system(), read.tag):
+        findings += model_name_findings(path, described.system(), read.tag, where)
     with suppress(OSError):
         modified = {entry.name: entry.stat().st_mtime for entry in os.scandir(path.parent) if entry.is_file()}
         findings += output_folder_findings(path, modified)

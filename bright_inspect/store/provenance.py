@@ -28,6 +28,24 @@ _GENERIC_NAMES = {
 }  # fmt: skip
 
 
+# Models that BRIGHT's tables and its followers' name (BRIGHT's run.py --model, and the papers' own).
+_MODELS = (
+    "bge", "bm25", "cohere", "colbert", "contriever", "diver", "e5", "embeddinggemma", "gemini", "google", "grit",
+    "gte", "inf", "inst", "jina", "mpnet", "nomic", "nvembed", "openai", "qwen", "rader", "reasonir", "sbert", "sfr", "splade",
+    "voyage",
+)  # fmt: skip
+
+
+def name_other_models(path_system: str | None, tag: str | None) -> bool:
+    """Whether a path and a TREC tag name models that are known, and none that both name. Most tags and folders name no
+    model but an experiment; that these differ says nothing."""
+    in_path, in_tag = (
+        {model for model in _MODELS if model in _normalised(name or "", organisation=True)}
+        for name in (path_system, tag)
+    )
+    return bool(in_path and in_tag and not in_path & in_tag)
+
+
 def query_set_findings(
     file: Path, dataset: str, task: str, run_queries: Collection[str], task_queries: Collection[str]
 ) -> list[Finding]:

@@ -12,6 +12,7 @@ from bright_inspect.store.provenance import (
     judgment_findings,
     metrics_findings,
     model_name_findings,
+    name_other_models,
     output_folder_findings,
     query_set_findings,
 )
@@ -37,7 +38,7 @@ def ids(count: int, first: int = 0) -> list[str]:
             ids(103),
             ["only in the run: x; only in the data: 102", "As many, but not the same"],
         ),
-        ("biology", ids(104), ids(103), ["only in the run: 103", "No known upload has 104"]),
+        ("biology", ids(104), ids(103), []),
         ("earth_science", ids(115), ids(116), ["BRIGHT-Pro"]),
     ],
 )
@@ -144,3 +145,20 @@ def test_real_results_files_are_understood(bright_data: Path) -> None:
     ours = {parse_measure(name): value + (0.001 if name == "MRR" else 0) for name, value in reported.items()}
     (finding,) = metrics_findings(folder / "score.json", folder / "results.json", ours, reported)
     assert f"1 of {len(reported)} values" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("path_system", "tag", "others"),
+    [
+        ("bm25", "reasonir", True),
+        ("qwen2-7b", "my-BM25", True),
+        ("exp1", "reasonir", False),
+        ("reasonir-8b", "ReasonIR", False),
+        ("bm25", "run7", False),
+        ("bm25+qwen", "qwen", False),
+        (None, "bm25", False),
+        ("bm25", None, False),
+    ],
+)
+def test_only_known_models_are_said_to_be_others(path_system: str | None, tag: str | None, others: bool) -> None:
+    assert name_other_models(path_system, tag) is others
