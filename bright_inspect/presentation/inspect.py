@@ -189,6 +189,14 @@ def gold_ranks_text(view: QueryView, run: Run, most: int = 5) -> str:
     return ", ".join(texts)
 
 
+def golds_by_rank(view: QueryView, run_id: int) -> list[str]:
+    """The golds in the order of a run's list; those that it does not list come last, by id."""
+    last = float("inf")
+    return sorted(
+        (gold.doc_id for gold in view.golds), key=lambda doc_id: (view.rank_in(run_id, doc_id) or last, doc_id)
+    )
+
+
 def merged_columns(compared: Comparison) -> list[Column]:
     """The merged list's columns: mark, each run's rank, the move and the id."""
     columns = [Column("mark", (), 2)]

@@ -14,6 +14,7 @@ from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.presentation.inspect import (
     RankingRows,
+    golds_by_rank,
     merged_columns,
     merged_rows,
     merged_title,
@@ -25,7 +26,8 @@ from bright_inspect.store.documents import KEPT_DEPTH
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
 from bright_inspect.tui.read_ahead import ReadAhead
-from bright_inspect.tui.screens.base import SLOW_SECONDS, DeskScreen
+from bright_inspect.tui.screens.base import SLOW_SECONDS
+from bright_inspect.tui.screens.copying import CopyingScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reading_pane import ReadingPane
@@ -35,10 +37,7 @@ from bright_inspect.tui.widgets.table import LineTable
 LEAST_PANE_WIDTH = 45
 
 
-_SENT = "sent to the terminal's clipboard (OSC 52; tmux needs: set -s set-clipboard on)"
-
-
-class InspectScreen(DeskScreen):
+class InspectScreen(CopyingScreen):
     """Walks along the rows of the Queries screen, which hears of the query it was left at."""
 
     BINDINGS = keymap.bindings("inspect")
@@ -309,10 +308,7 @@ class InspectScreen(DeskScreen):
         run_id = self.desk.compared.run.run_id
         if isinstance(focused, LineTable) and focused.id and focused.id.startswith("list"):
             run_id = int(focused.id.removeprefix("list"))
-        last = float("inf")
-        return sorted(
-            (gold.doc_id for gold in view.golds), key=lambda doc_id: (view.rank_in(run_id, doc_id) or last, doc_id)
-        )
+        return golds_by_rank(view, run_id)
 
     def action_next_unjudged(self, step: int) -> None:
         """The next unjudged document of the list with the cursor."""
@@ -404,20 +400,3 @@ class InspectScreen(DeskScreen):
         if size is None:
             return f"no text at hand: there is no corpus of {key.task} · give --data DIR with documents/"
         return f"no text at hand: it is not among the {size:,} documents of {key.task} here"
-
-    # --- copying -------------------------------------------------------------------------------------------------
-
-    def action_copy_id(self) -> None:
-        """Copy the document's id; OSC 52 reaches the local clipboard over ssh and tmux."""
-        if self._doc_id:
-            self.app.copy_to_clipboard(self._doc_id)
-            self.notify(f"{self._doc_id}\n{_SENT}", markup=False)
-
-    def action_copy_text(self) -> None:
-        """Copy what the reader shows."""
-        text = self.pane.reader.text
-        if text:
-            self.app.copy_to_clipboard(text)
-            self.notify(f"{len(text):,} characters {_SENT}", markup=False)
-        else:
-            self.notify("There is no text to copy.", markup=False)
