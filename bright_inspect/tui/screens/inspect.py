@@ -18,6 +18,9 @@ from bright_inspect.presentation.inspect import (
     merged_columns,
     merged_rows,
     merged_title,
+    next_unjudged,
+    no_list_text,
+    no_text_text,
     pane_title,
     ranking_columns,
 )
@@ -237,9 +240,7 @@ class InspectScreen(CopyingScreen):
         is_baseline = run is compared.baseline
         columns = ranking_columns(compared.paired and not is_baseline, width)
         if ranking is None:
-            covered = (view.key.dataset, view.key.task) in run.tasks
-            reason = "has no list for this query" if covered else f"does not cover {view.key.task}"
-            table.empty_message = f"{run.label} {reason}"
+            table.empty_message = no_list_text(view, run)
         baseline = view.rankings[compared.baseline.run_id]
         rows = RankingRows(view, ranking, baseline, columns) if ranking else []
         self._fill(table, columns, rows, first)
@@ -316,17 +317,13 @@ class InspectScreen(CopyingScreen):
         view = self._view
         if view is None:
             return
-        judged = {judgment.doc_id for judgment in view.judgments}
-        rows = table.rows
-        index = table.cursor + step
-        while 0 <= index < len(rows) and rows[index].key in judged:
-            index += step
-        if 0 <= index < len(rows):
+        index = next_unjudged(view, table.rows, table.cursor, step)
+        if index is None:
+            self.notify("No more unjudged documents this way.", markup=False)
+        else:
             table.focus()
             table.cursor = index
-            self._choose_document(rows[index].key)
-        else:
-            self.notify("No more unjudged documents this way.", markup=False)
+            self._choose_document(table.rows[index].key)
 
     def action_toggle_merged(self) -> None:
         """All lists as one, or side by side."""
@@ -396,7 +393,4 @@ class InspectScreen(CopyingScreen):
 
     def _no_text_message(self) -> str:
         key = self.row.key
-        size = self.desk.corpus_size((key.dataset, key.task))
-        if size is None:
-            return f"no text at hand: there is no corpus of {key.task} · give --data DIR with documents/"
-        return f"no text at hand: it is not among the {size:,} documents of {key.task} here"
+        return no_text_text(key, self.desk.corpus_size((key.dataset, key.task)))
