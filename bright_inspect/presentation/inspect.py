@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from bright_inspect.domain.rankings import RankedDoc, Ranking
+from bright_inspect.domain.rankings import QueryKey, RankedDoc, Ranking
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.presentation.conditions import TIE_MARK, range_text
@@ -14,6 +15,15 @@ from bright_inspect.presentation.numbers import delta_style, percent, signed_per
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Run
+
+
+class Rows(Protocol):
+    """Rows of a table, which may be made only when they are looked at."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> TableRow: ...
+
 
 #: The marks of a document, as the help explains them.
 MARKS = {"gold": "★", "judged": "○", "unjudged": "·", "sibling": "≡", "excluded": "✗"}
@@ -187,6 +197,34 @@ def gold_ranks_text(view: QueryView, run: Run, most: int = 5) -> str:
     if missing:
         texts.append(f"{missing} × >{ranking.depth}" if missing > 1 else f">{ranking.depth}")
     return ", ".join(texts)
+
+
+def golds_by_rank(view: QueryView, run_id: int) -> list[str]:
+    """The golds in the order of a run's list; those that it does not list come last, by id."""
+    last = float("inf")
+    return sorted(
+        (gold.doc_id for gold in view.golds), key=lambda doc_id: (view.rank_in(run_id, doc_id) or last, doc_id)
+    )
+
+
+def next_unjudged(view: QueryView, rows: Rows, start: int, step: int) -> int | None:
+    """The index of the next row whose document nobody judged, or None if there is none this way."""
+    judged = {judgment.doc_id for judgment in view.judgments}
+    way = range(start + step, len(rows) if step > 0 else -1, step)
+    return next((index for index in way if rows[index].key not in judged), None)
+
+
+def no_list_text(view: QueryView, run: Run) -> str:
+    """Why a run's list is empty."""
+    covered = (view.key.dataset, view.key.task) in run.tasks
+    return f"{run.label} {'has no list for this query' if covered else f'does not cover {view.key.task}'}"
+
+
+def no_text_text(key: QueryKey, corpus_size: int | None) -> str:
+    """Why a document's text is not shown: there is no corpus, or only a part of it without the document."""
+    if corpus_size is None:
+        return f"no text at hand: there is no corpus of {key.task} · give --data DIR with documents/"
+    return f"no text at hand: it is not among the {corpus_size:,} documents of {key.task} here"
 
 
 def merged_columns(compared: Comparison) -> list[Column]:

@@ -14,9 +14,13 @@ from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.presentation.inspect import (
     RankingRows,
+    golds_by_rank,
     merged_columns,
     merged_rows,
     merged_title,
+    next_unjudged,
+    no_list_text,
+    no_text_text,
     pane_title,
     ranking_columns,
 )
@@ -25,7 +29,8 @@ from bright_inspect.store.documents import KEPT_DEPTH
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
 from bright_inspect.tui.read_ahead import ReadAhead
-from bright_inspect.tui.screens.base import SLOW_SECONDS, DeskScreen
+from bright_inspect.tui.screens.base import SLOW_SECONDS
+from bright_inspect.tui.screens.copying import CopyingScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reading_pane import REASON_TAB, ReadingPane
@@ -35,10 +40,7 @@ from bright_inspect.tui.widgets.table import LineTable
 LEAST_PANE_WIDTH = 45
 
 
-_SENT = "sent to the terminal's clipboard (OSC 52; tmux needs: set -s set-clipboard on)"
-
-
-class InspectScreen(DeskScreen):
+class InspectScreen(CopyingScreen):
     """Walks along the rows of the Queries screen, which hears of the query it was left at."""
 
     BINDINGS = keymap.bindings("inspect")
@@ -239,9 +241,7 @@ class InspectScreen(DeskScreen):
         is_baseline = run is compared.baseline
         columns = ranking_columns(compared.paired and not is_baseline, width)
         if ranking is None:
-            covered = (view.key.dataset, view.key.task) in run.tasks
-            reason = "has no list for this query" if covered else f"does not cover {view.key.task}"
-            table.empty_message = f"{run.label} {reason}"
+            table.empty_message = no_list_text(view, run)
         baseline = view.rankings[compared.baseline.run_id]
         rows = RankingRows(view, ranking, baseline, columns) if ranking else []
         self._fill(table, columns, rows, first)
@@ -299,7 +299,7 @@ class InspectScreen(DeskScreen):
         if not view.golds:
             self.notify("Nothing is judged relevant for this query.", markup=False)
             return
-        golds = self._golds_by_rank(view)
+        golds = golds_by_rank(view, self._run_at_cursor())
         current = golds.index(self._doc_id) if self._doc_id in golds else (-1 if step > 0 else 0)
         self._choose_document(golds[(current + step) % len(golds)])
         if isinstance(self.focused, LineTable):
@@ -312,30 +312,19 @@ class InspectScreen(DeskScreen):
             return int(focused.id.removeprefix("list"))
         return self.desk.compared.run.run_id
 
-    def _golds_by_rank(self, view: QueryView) -> list[str]:
-        run_id = self._run_at_cursor()
-        last = float("inf")
-        return sorted(
-            (gold.doc_id for gold in view.golds), key=lambda doc_id: (view.rank_in(run_id, doc_id) or last, doc_id)
-        )
-
     def action_next_unjudged(self, step: int) -> None:
         """The next unjudged document of the list with the cursor."""
         table = self.focused if isinstance(self.focused, LineTable) else self._tables()[0]
         view = self._view
         if view is None:
             return
-        judged = {judgment.doc_id for judgment in view.judgments}
-        rows = table.rows
-        index = table.cursor + step
-        while 0 <= index < len(rows) and rows[index].key in judged:
-            index += step
-        if 0 <= index < len(rows):
+        index = next_unjudged(view, table.rows, table.cursor, step)
+        if index is None:
+            self.notify("No more unjudged documents this way.", markup=False)
+        else:
             table.focus()
             table.cursor = index
-            self._choose_document(rows[index].key)
-        else:
-            self.notify("No more unjudged documents this way.", markup=False)
+            self._choose_document(table.rows[index].key)
 
     def action_toggle_merged(self) -> None:
         """All lists as one, or side by side."""
@@ -405,31 +394,10 @@ class InspectScreen(DeskScreen):
 
     def _no_text_message(self) -> str:
         key = self.row.key
-        size = self.desk.corpus_size((key.dataset, key.task))
-        if size is None:
-            return f"no text at hand: there is no corpus of {key.task} · give --data DIR with documents/"
-        return f"no text at hand: it is not among the {size:,} documents of {key.task} here"
+        return no_text_text(key, self.desk.corpus_size((key.dataset, key.task)))
 
     def audit_target(self) -> tuple[QueryKey, int] | None:
         """The query's value in the run whose list has the cursor."""
         values = self.row.values
-        runs = [self._run_at_cursor(), *range(len(values))]
-        scored = [run_id for run_id in runs if values[run_id] is not None]
+        scored = [run for run in (self._run_at_cursor(), *range(len(values))) if values[run] is not None]
         return (self.row.key, scored[0]) if scored else None
-
-    # --- copying -------------------------------------------------------------------------------------------------
-
-    def action_copy_id(self) -> None:
-        """Copy the document's id; OSC 52 reaches the local clipboard over ssh and tmux."""
-        if self._doc_id:
-            self.app.copy_to_clipboard(self._doc_id)
-            self.notify(f"{self._doc_id}\n{_SENT}", markup=False)
-
-    def action_copy_text(self) -> None:
-        """Copy what the reader shows."""
-        text = self.pane.reader.text
-        if text:
-            self.app.copy_to_clipboard(text)
-            self.notify(f"{len(text):,} characters {_SENT}", markup=False)
-        else:
-            self.notify("There is no text to copy.", markup=False)
