@@ -31,8 +31,8 @@ _GENERIC_NAMES = {
 # Models that BRIGHT's tables and its followers' name (BRIGHT's run.py --model, and the papers' own).
 _MODELS = (
     "bge", "bm25", "cohere", "colbert", "contriever", "diver", "e5", "embeddinggemma", "gemini", "google", "grit",
-    "gte", "inf", "inst", "jina", "mpnet", "nomic", "nvembed", "openai", "qwen", "rader", "reasonir", "sbert", "sfr", "splade",
-    "voyage",
+    "gte", "inf", "inst", "jina", "mpnet", "nomic", "nvembed", "openai", "qwen", "rader", "reasonir", "sbert", "sfr",
+    "splade", "voyage",
 )  # fmt: skip
 
 

@@ -73,6 +73,11 @@ class Session:
         layers = {self.collections.layer_of(key) for key in self.tasks if self.collections.has_judgments(key)}
         return layers.pop() if len(layers) == 1 else "mixed" if layers else ORIGINAL_LAYER
 
+    @property
+    def has_reasons(self) -> bool:
+        """Whether a run came with the words of the reranker that made it."""
+        return any(file.reasons is not None for run in self.runs for file in run.files)
+
     def close(self) -> None:
         """Close the database, and with it every cursor, whatever is running."""
         self.database.close()

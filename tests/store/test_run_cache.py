@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import bright_inspect.store.opening
+import bright_inspect.store.open_file
 import bright_inspect.store.run_cache
 from bright_inspect.db import DatabaseError
 from bright_inspect.errors import BrightInspectError
@@ -86,7 +86,7 @@ def test_the_second_opening_uses_it(run: Path, qrels: Path, monkeypatch: pytest.
     def never(*arguments: object) -> None:
         raise AssertionError("the file was read again")
 
-    monkeypatch.setattr(bright_inspect.store.opening, "read_runs", never)
+    monkeypatch.setattr(bright_inspect.store.open_file, "read_runs", never)
     assert values(run, qrels) == first
 
 
@@ -262,7 +262,7 @@ def fail(*arguments: object, **options: object) -> None:
 def test_rows_that_cannot_be_sorted_are_one_message(run: Path, qrels: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened_runs(run, qrels=[qrels]) as opening:
         with monkeypatch.context() as patch:
-            patch.setattr(bright_inspect.store.opening, "rank_rows", fail)
+            patch.setattr(bright_inspect.store.open_file, "rank_rows", fail)
             with pytest.raises(BrightInspectError, match=r"qwen\.trec: its rows could not be sorted \(no memory\)"):
                 opening.convert()
         opening.convert()

@@ -67,8 +67,7 @@ class InspectScreen(CopyingScreen):
         with Vertical(id="merged-pane", classes="hidden"):
             yield CellLine(id="merged-title")
             yield LineTable(id="merged")
-        has_reasons = any(file.reasons is not None for run in self.desk.session.runs for file in run.files)
-        yield ReadingPane(has_reasons=has_reasons, id="reading")
+        yield ReadingPane(has_reasons=self.desk.session.has_reasons, id="reading")
         yield KeyLine("inspect")
 
     def on_mount(self) -> None:
@@ -307,10 +306,8 @@ class InspectScreen(CopyingScreen):
 
     def _run_at_cursor(self) -> int:
         """The run whose list has the cursor; the compared one where the lists are merged."""
-        focused = self.focused
-        if isinstance(focused, LineTable) and focused.id and focused.id.startswith("list"):
-            return int(focused.id.removeprefix("list"))
-        return self.desk.compared.run.run_id
+        name = (self.focused.id if self.focused else None) or ""
+        return int(name.removeprefix("list")) if name.startswith("list") else self.desk.compared.run.run_id
 
     def action_next_unjudged(self, step: int) -> None:
         """The next unjudged document of the list with the cursor."""
@@ -398,6 +395,6 @@ class InspectScreen(CopyingScreen):
 
     def audit_target(self) -> tuple[QueryKey, int] | None:
         """The query's value in the run whose list has the cursor."""
-        values = self.row.values
-        scored = [run for run in (self._run_at_cursor(), *range(len(values))) if values[run] is not None]
+        scored = [run_id for run_id, value in enumerate(self.row.values) if value is not None]
+        scored.sort(key=lambda run_id: run_id != self._run_at_cursor())
         return (self.row.key, scored[0]) if scored else None
