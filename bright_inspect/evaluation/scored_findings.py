@@ -20,25 +20,30 @@ _COMPARED = ("nDCG@10", "R@10", "P@1")
 
 
 def depth_findings(session: Session, cursor: Cursor, measures: Iterable[Measure]) -> list[Finding]:
-    """Runs whose lists of judged queries are shorter than the deepest cutoff that is measured."""
+    """Runs whose lists are shorter than the deepest cutoff that is measured and lack golds: longer ones could gain."""
     cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
     if not cutoffs:
         return []
     cutoff = max(cutoffs)
     files = {file.file_id: file for run in session.runs for file in run.files}
+    key = "dataset, task, query_id"
     findings = []
     for file_id, short, queries, least, query_id in cursor.execute(f"""
-        WITH lists AS (
-            SELECT q.file_id, q.query_id, q.depth - coalesce(e.excluded, 0) AS depth
-            FROM file_queries q SEMI JOIN qrels USING (dataset, task, query_id)
-            LEFT JOIN (SELECT file_id, dataset, task, query_id, count(*) AS excluded FROM file_excluded GROUP BY ALL) e
-                 USING (file_id, dataset, task, query_id)
+        WITH golds AS (SELECT {key}, count(*) AS golds FROM qrels WHERE relevance > 0 GROUP BY ALL),
+        found AS (SELECT file_id, {key}, count(*) AS found FROM file_placed JOIN qrels USING ({key}, doc_id)
+                  WHERE relevance > 0 AND rank IS NOT NULL GROUP BY ALL),
+        excluded AS (SELECT file_id, {key}, count(*) AS excluded FROM file_excluded GROUP BY ALL),
+        lists AS (
+            SELECT file_id, query_id, depth - coalesce(excluded, 0) AS depth, coalesce(found, 0) < golds AS lacking
+            FROM file_queries JOIN golds USING ({key}) LEFT JOIN found USING (file_id, {key})
+            LEFT JOIN excluded USING (file_id, {key})
         )
-        SELECT file_id, count(*) FILTER (depth < {cutoff}), count(*), min(depth), min_by(query_id, depth)
-        FROM lists GROUP BY file_id HAVING min(depth) < {cutoff} ORDER BY file_id
+        SELECT file_id, count(*) FILTER (depth < {cutoff} AND lacking) AS short, count(*),
+               min(depth) FILTER (depth < {cutoff} AND lacking), min_by(query_id, depth) FILTER (lacking)
+        FROM lists GROUP BY file_id HAVING short > 0 ORDER BY file_id
     """).fetchall():
         message = (
-            f"{short} of {queries} lists are shorter than the cutoff {cutoff}: what they lack gains nothing. "
+            f"{short} of {queries} lists lack golds and are shorter than the cutoff {cutoff}: longer ones could gain. "
             f"Shortest: query {query_id[:80]}, {least} documents."
         )
         findings.append(Finding("shorter-than-cutoff", "warning", str(files[file_id].path), message, None, short))

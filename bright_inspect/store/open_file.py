@@ -25,7 +25,7 @@ from bright_inspect.domain.names import PathDescription, describe_path
 from bright_inspect.errors import BrightInspectError, UnreadableInput
 from bright_inspect.formats.runs import ReadRun, read_runs
 from bright_inspect.store.aliases import document_aliases, query_count, query_prefix
-from bright_inspect.store.collections import Collections, custom_task
+from bright_inspect.store.collections import Collections, custom_task, task_condition
 from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
@@ -123,7 +123,9 @@ def _open_part(
     resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
     spelled: dict[str, str] = {}
     findings = list(read.findings)
-    if not resolution.sure and (prefix := query_prefix(cursor, rows, collections)):
+    # Ids that are known as they are have no prefix, whatever they begin with.
+    known = resolution.sure or _shares_queries(cursor, rows, resolution, collections)
+    if not known and (prefix := query_prefix(cursor, rows, collections)):
         spelled["query_id"] = prefix.sql
         findings.append(prefix.finding(path, query_count(cursor, rows)))
         _view(cursor, rows, _columns(spelled, ranked), source)
@@ -186,6 +188,19 @@ def describe_whole(path: Path, tasks: Iterable[str]) -> PathDescription:
     with suppress(ValueError, RuntimeError):
         whole = whole.relative_to(Path.home())
     return describe_path(str(whole), tasks, typed_parts=sum(part not in ("/", "..") for part in path.parts))
+
+
+def _shares_queries(cursor: Cursor, rows: str, resolution: Resolution, collections: Collections) -> bool:
+    """Whether a query id of the file is that of a judged query of its tasks."""
+    for key in resolution.tasks:
+        collections.load(key)
+        found = cursor.execute(
+            f"""SELECT EXISTS (SELECT 1 FROM {identifier(rows)} SEMI JOIN
+                               (SELECT query_id FROM qrels WHERE {task_condition(key)}) USING (query_id))"""
+        ).fetchone()
+        if found and found[0]:
+            return True
+    return False
 
 
 def _require_shared_queries(cursor: Cursor, file_id: int, rows: str, path: Path, resolution: Resolution) -> None:

@@ -40,7 +40,7 @@ BAD_INPUT: dict[str, tuple[bytes | None, str]] = {
     "five columns": (b"0 Q0 a 1 0.5\n1 Q0 a 1 0.5\n", "5 columns, the tag is missing"),
     "judgments": (b"0 0 a 1\n", "Give judgments with --qrels"),
     "no usable line": (b"0 Q0 a 1 abc t\n", "no score is a number"),
-    "no shared query": (b"q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n", "the run has q1, q2; the judgments have 0, 1"),
+    "no shared query": (b"one Q0 a 1 1 t\ntwo Q0 a 1 1 t\n", "the run has one, two; the judgments have 0, 1"),
 }
 
 
@@ -203,7 +203,7 @@ def test_compare_json(tmp_path: Path, data: Path) -> None:
 def test_check_json(tmp_path: Path, data: Path) -> None:
     run = write_trec(tmp_path / "biology.trec", {**GOOD, "9": {"a": 1.0}})
     found = results_of("check", f"mine={run}", "--data", data)
-    assert list(found) == ["files", "findings"]
+    assert list(found) == ["files", "passed_over", "findings"]
     assert found["files"] == [
         {
             "path": str(run), "run": "mine", "system": "mine", "variant": None, "dataset": "bright",

@@ -121,7 +121,6 @@ TOO_LARGE = ["1 0 b 99999999999", "1\t0\tb\t2147483648", "1 0 b c -2147483649", 
     [
         *((line, "bad-judgment") for line in ("1 0 b", "1 0 b x", "1 0 b 1_0", "query", "1\t0\tb\tyes", "1 0  1")),
         *((line, "bad-judgment") for line in TOO_LARGE),
-        ("1 0 b\0 1", "bad-judgment"),
         ("x" * 3_000_000, "bad-judgment"),
         ("1 0 b 0.5", "fractional-relevance"),
         ("1\t0\tb\t1.9", "fractional-relevance"),

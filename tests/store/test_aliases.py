@@ -107,3 +107,11 @@ def test_a_rerankers_words_stay_with_their_document(tmp_path: Path, data: Path) 
                 RankReason(0, "gold 0", "hm [red]", "Yes \x1b[31m"),
                 RankReason(0, "x", "", "No"),
             )
+
+
+def test_a_known_query_id_is_not_taken_for_a_prefixed_one(tmp_path: Path) -> None:
+    """q1 lists no gold of its own, but one of query 1."""
+    data = write_bright(tmp_path / "data", {"biology": [example("1", ["a"]), example("q1", ["b"])]})
+    with opened_runs(write_trec(tmp_path / "biology.trec", {"q1": {"a": 1.5}}), data=data) as opening:
+        assert scores_of(opening, "RR")[0].per_query == {"1": 0.0, "q1": 0.0}
+        assert "prefixed-query-ids" not in finding_codes(opening)

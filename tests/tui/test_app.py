@@ -130,7 +130,7 @@ async def test_help_opens_and_closes(key: str) -> None:
 async def test_findings_open_and_close(tmp_path: Path, key: str) -> None:
     run = odd_run(tmp_path)
     async with driven(app_of(run, data=small_data(tmp_path))) as pilot:
-        assert "! 2 errors · 3 findings" in line(pilot, "#top")
+        assert "! 2 errors · 4 findings" in line(pilot, "#top")
         await press(pilot, "!")
         screen_of(pilot, FindingsScreen)
         assert f"{run}:2" in reader_of(pilot).text

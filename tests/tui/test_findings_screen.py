@@ -40,8 +40,8 @@ async def test_the_list_and_the_lines_around_one(tmp_path: Path, size: tuple[int
     async with driven(app_of(run, data=small_data(tmp_path)), size) as pilot:
         await press(pilot, "!")
         screen_of(pilot, FindingsScreen)
-        assert line(pilot, "#findings-title").startswith("Findings · 2 errors, 1 warning")
-        assert listed(pilot)[0] == "changes the score · 2 errors"
+        assert line(pilot, "#findings-title").startswith("Findings · 2 errors, 2 warnings")
+        assert listed(pilot)[0] == "changes the score · 2 errors, 1 warning"
         assert listed(pilot)[3] == "changes nothing in the score · 1 warning"
         assert table_of(pilot).cursor == 1, "a finding, not the heading"
         page = reader_of(pilot).text.split("\n")
@@ -90,7 +90,8 @@ async def test_json_names_the_place_by_its_keys(tmp_path: Path) -> None:
 
 
 async def test_what_changes_nothing_does_not_call(tmp_path: Path) -> None:
-    run = write_trec(tmp_path / "biology.trec", BM25)
+    golds = {"0": {"g0": 2.5}, "1": {"g1": 2.5, "h1": 1.5}, "2": {"g2": 2.5}, "3": {"g3": 2.5}}
+    run = write_trec(tmp_path / "biology.trec", golds)
     run.write_text("# a comment\n" + run.read_text())
     async with driven(app_of(run, data=small_data(tmp_path))) as pilot:
         (*_, last) = queries(pilot).top_cells()[1]

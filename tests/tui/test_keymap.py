@@ -13,6 +13,7 @@ from textual.dom import DOMNode
 from bright_inspect.errors import UsageError
 from bright_inspect.tui.app import BrightInspect
 from bright_inspect.tui.keymap import KEYS, SCOPE_TITLES, Key, bindings, display_keys, key_file, read_key_file
+from bright_inspect.tui.screens.audit import AuditScreen
 from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.screens.help import HelpScreen
 from bright_inspect.tui.screens.inspect import InspectScreen
@@ -28,12 +29,15 @@ TOGETHER = [
     ("everywhere", "queries", "lists"),
     ("everywhere", "inspect", "lists"),
     ("everywhere", "inspect", "reader"),
+    ("everywhere", "audit", "lists"),
+    ("everywhere", "audit", "reader"),
 ]
 OWNERS: dict[str, type[DOMNode]] = {
     "everywhere": BrightInspect,
     "overview": OverviewScreen,
     "queries": QueriesScreen,
     "inspect": InspectScreen,
+    "audit": AuditScreen,
     "lists": LineTable,
     "reader": TextReader,
 }
