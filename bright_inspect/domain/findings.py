@@ -60,8 +60,8 @@ _CHANGES: dict[str, str] = {
     "no-gold-listed": MEANING, "path-task-mismatch": MEANING, "repeated-id": MEANING, "row-without-id": MEANING,
     # Of reported values, which are compared and not scored.
     "bad-line": NOTHING, "bad-row": NOTHING, "bad-value": NOTHING, "mixed-scale": NOTHING,
-    "not-reported-values": NOTHING, "odd-shape": NOTHING, "percentages": NOTHING, "repeated-key": NOTHING, "unknown-measure": NOTHING,
-    "unused-column": NOTHING,
+    "not-reported-values": NOTHING, "odd-shape": NOTHING, "percentages": NOTHING, "repeated-key": NOTHING,
+    "unknown-measure": NOTHING, "unused-column": NOTHING,
     "byte-order-mark": NOTHING, "cache-not-written": NOTHING, "comment-line": NOTHING, "history-not-read": NOTHING,
     "row-without-text": NOTHING, "utf-16": NOTHING,
 }  # fmt: skip

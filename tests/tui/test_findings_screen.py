@@ -42,7 +42,7 @@ async def test_the_list_and_the_lines_around_one(tmp_path: Path, size: tuple[int
         screen_of(pilot, FindingsScreen)
         assert line(pilot, "#findings-title").startswith("Findings · 2 errors, 2 warnings")
         assert listed(pilot)[0] == "changes the score · 2 errors, 1 warning"
-        assert listed(pilot)[3] == "changes nothing in the score · 1 warning"
+        assert listed(pilot)[4] == "changes nothing in the score · 1 warning"
         assert table_of(pilot).cursor == 1, "a finding, not the heading"
         page = reader_of(pilot).text.split("\n")
         assert page[0] == f"error {run}:2"
