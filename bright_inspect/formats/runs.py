@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bright_inspect.db import Cursor
+from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UsageError
 from bright_inspect.formats.binary_runs import read_cbor
@@ -40,7 +40,7 @@ class ReadRun:
     registry, ``tag`` what the file calls its system. ``task`` and ``long`` are what the file itself says of the task
     and corpus, else None. ``reasons`` says whether ``{table}_reasons``(query_id, doc_id, thought, response) was filled;
     there doc_id is NULL where a text is about the whole list. ``repeats`` are the rows that gave way to another of the
-    same document.
+    same document; ``spaced_ids`` whether a document id holds a space, as some of BRIGHT's do (FORMATS A.5).
     """
 
     table: str
@@ -52,6 +52,7 @@ class ReadRun:
     reasons: bool = False
     findings: tuple[Finding, ...] = ()
     repeats: tuple[RepeatedRow, ...] = ()
+    spaced_ids: bool = False
 
 
 def read_runs(cursor: Cursor, path: Path, table: str, format: str | None = None) -> tuple[ReadRun, ...]:  # noqa: A002
@@ -80,10 +81,15 @@ def read_runs(cursor: Cursor, path: Path, table: str, format: str | None = None)
         read.append(
             ReadRun(
                 part.table, digest, part.format, part.tag or sniffed.tag, part.task, part.long, part.reasons,
-                tuple(findings), part.repeats,
+                tuple(findings), part.repeats, _has_spaced_ids(cursor, part),
             )
         )  # fmt: skip
     return tuple(read)
+
+
+def _has_spaced_ids(cursor: Cursor, part: Part) -> bool:
+    row = cursor.execute(f"SELECT bool_or(contains(doc_id, ' ')) FROM {identifier(part.table)}").fetchone()
+    return bool(row and row[0])
 
 
 def read_run(cursor: Cursor, path: Path, table: str) -> ReadRun:

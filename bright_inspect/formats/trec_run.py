@@ -61,11 +61,11 @@ def _read_regular(cursor: Cursor, path: Path, table: str) -> bool:
     try:
         # A blank at the start of a line, or after another blank, leaves an empty field, which DuckDB reads as NULL.
         # A digit separator is made to fail the cast, which is cheaper here than a condition; ranks need the condition,
-        # because 1.5, 1e1 and 0x1 can be cast to whole numbers.
+        # because 1.5, 1e1 and 0x1 can be cast to whole numbers. Written back they read otherwise.
         cursor.execute(f"""
             CREATE OR REPLACE TABLE {identifier(table)} AS
             SELECT q AS query_id, d AS doc_id, try_cast(replace(s, '_', '?') AS DOUBLE) AS score,
-                   CASE WHEN i IS NOT NULL AND t IS NOT NULL AND regexp_full_match(r, '[+-]?[0-9]+')
+                   CASE WHEN i IS NOT NULL AND t IS NOT NULL AND try_cast(r AS INTEGER)::VARCHAR = r
                         THEN try_cast(r AS INTEGER) END AS given_rank
             FROM read_csv({path_literal(path)}, delim=' ', columns={_SIX_COLUMNS}, {_READER})
         """)

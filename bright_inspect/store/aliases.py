@@ -64,17 +64,14 @@ def query_count(cursor: Cursor, rows: str) -> int:
 
 
 def document_aliases(
-    cursor: Cursor, rows: str, path: Path, tasks: Sequence[TaskKey], table: str
+    cursor: Cursor, rows: str, path: Path, tasks: Sequence[TaskKey], table: str, *, run_has_spaces: bool
 ) -> tuple[str, Finding] | None:
     """Fill ``table(alias, judged_id)`` with the run's document ids that are a judged document's but for underscores in
     place of spaces, or the other way round; SQL that gives a row's own ``doc_id`` its judged spelling, and the finding.
     None, and no table, if there is no such id."""
     of_tasks = " OR ".join(f"({task_condition(key)})" for key in tasks)
-    spaced = cursor.execute(f"""
-        SELECT (SELECT bool_or(contains(doc_id, ' ')) FROM all_qrels WHERE {of_tasks}),
-               (SELECT bool_or(contains(doc_id, ' ')) FROM {identifier(rows)})
-    """).fetchone()
-    if spaced is None or not (spaced[0] or spaced[1]):
+    spaced = cursor.execute(f"SELECT bool_or(contains(doc_id, ' ')) FROM all_qrels WHERE {of_tasks}").fetchone()
+    if not run_has_spaces and (spaced is None or not spaced[0]):
         return None
     aliases = cursor.execute(f"""
         SELECT r.doc_id, min(q.doc_id) FROM {identifier(rows)} r JOIN all_qrels q

@@ -136,7 +136,9 @@ def _open_part(
         resolution = Resolution((own,), resolution.findings)
     for key in resolution.tasks:
         collections.load(key)
-    if aliases := document_aliases(cursor, rows, path, resolution.tasks, f"aliases_{number}"):
+    if aliases := document_aliases(
+        cursor, rows, path, resolution.tasks, f"aliases_{number}", run_has_spaces=read.spaced_ids
+    ):
         spelled["doc_id"] = aliases[0]
         findings.append(aliases[1])
         _view(cursor, rows, _columns(spelled, ranked), source)

@@ -25,7 +25,7 @@ CREATE TABLE file_queries (file_id INTEGER, dataset VARCHAR, task VARCHAR, query
 -- Where the documents that any layer judges stand in each file, by the session's tie rule: raw_rank with the excluded
 -- documents, the rest without: rank, how many documents are above by score, and how many tied, itself included.
 CREATE TABLE file_placed (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR,
-                          score DOUBLE, raw_rank INTEGER, rank INTEGER, above INTEGER, tied INTEGER);
+                          raw_rank INTEGER, rank INTEGER, above INTEGER, tied INTEGER);
 -- Documents that a file lists although they are excluded for the query.
 CREATE TABLE file_excluded (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR, doc_id VARCHAR,
                             raw_rank INTEGER);

@@ -28,24 +28,24 @@ def place_documents(
 ) -> None:
     """Fill ``file_placed`` and ``file_excluded`` for one file with queries of ``tasks``. ``rows`` is its table or view;
     ``ranked`` says that it has the columns of ``run_cache.ranked_sql``."""
-    judged = _listed_sql(rows, file_id, tasks, "all_qrels")
-    excluding = [key for key in tasks if collections.has_exclusions(key)]
     ranked = ranked and ties == "trec"
+    judged = _listed_sql(rows, file_id, tasks, "all_qrels", len(tasks) > 1, ranked)
+    excluding = [key for key in tasks if collections.has_exclusions(key)]
     judged = _placed(cursor, rows, judged, "placed_judged", ties, ranked)
     if not excluding:
         cursor.execute(f"""
             INSERT INTO file_placed
-            SELECT {file_id}, dataset, task, query_id, doc_id, score, raw_rank, raw_rank, above, tied FROM ({judged})
+            SELECT {file_id}, dataset, task, query_id, doc_id, raw_rank, raw_rank, above, tied FROM ({judged})
         """)
         return
-    excluded = _listed_sql(rows, file_id, excluding, "exclusions", len(tasks) > 1)
+    excluded = _listed_sql(rows, file_id, excluding, "exclusions", len(tasks) > 1, ranked)
     excluded = _placed(cursor, rows, excluded, "placed_excluded", ties, ranked)
     cursor.execute(
         f"INSERT INTO file_excluded SELECT {file_id}, dataset, task, query_id, doc_id, raw_rank FROM ({excluded})"
     )
     cursor.execute(f"""
         INSERT INTO file_placed
-        SELECT {file_id}, j.dataset, j.task, j.query_id, j.doc_id, j.score, j.raw_rank,
+        SELECT {file_id}, j.dataset, j.task, j.query_id, j.doc_id, j.raw_rank,
                CASE WHEN list_contains(e.docs, j.doc_id) THEN NULL
                     ELSE j.raw_rank - {_removed("r < j.raw_rank")} END,
                j.above - {_removed("r <= j.above")},
@@ -61,33 +61,35 @@ def _removed(condition: str) -> str:
     return f"coalesce(len(list_filter(e.ranks, lambda r: {condition})), 0)"
 
 
-def _listed_sql(rows: str, file_id: int, tasks: Sequence[TaskKey], table: str, several: bool | None = None) -> str:
+def _listed_sql(rows: str, file_id: int, tasks: Sequence[TaskKey], table: str, several: bool, ranked: bool) -> str:
     """SQL for the documents of ``all_qrels`` or ``exclusions`` that the file lists.
 
     ``several`` says that the file's queries are of several tasks, so that a query id alone does not name one.
     """
     # Tasks are named outright, so that DuckDB skips the other tasks' million exclusions.
     of_tasks = " OR ".join(f"({task_condition(key)})" for key in tasks)
-    several = len(tasks) > 1 if several is None else several
+    # No other columns: a converted run is read by column.
+    wanted = ("rank", "above", "tied") if ranked else ("score", "given_rank", "position")
+    columns = ", ".join(f"r.{name}" for name in ("query_id", "doc_id", *wanted))
     own = f"SEMI JOIN (FROM file_queries WHERE file_id = {file_id}) USING (dataset, task, query_id)" if several else ""
     return f"""
-        SELECT DISTINCT r.*, q.dataset, q.task
+        SELECT DISTINCT {columns}, q.dataset, q.task
         FROM {identifier(rows)} r
         JOIN (SELECT dataset, task, query_id, doc_id FROM {table} {own} WHERE {of_tasks}) q
              ON r.query_id = q.query_id AND r.doc_id = q.doc_id"""
 
 
 def _placed(cursor: Cursor, rows: str, listed: str, table: str, ties: TieRule, ranked: bool) -> str:
-    """SQL for ``(dataset, task, query_id, doc_id, score, raw_rank, above, tied)`` of the documents of ``listed``.
+    """SQL for ``(dataset, task, query_id, doc_id, raw_rank, above, tied)`` of the documents of ``listed``.
 
     Rows that are ``ranked`` by the rule tell it; else the documents of the query that precede are counted.
     """
     if ranked:
-        return f"SELECT dataset, task, query_id, doc_id, score, rank AS raw_rank, above, tied FROM ({listed})"
+        return f"SELECT dataset, task, query_id, doc_id, rank AS raw_rank, above, tied FROM ({listed})"
     order = row_order(ties)
     cursor.execute(f"""
         CREATE OR REPLACE TEMP TABLE {table} AS
-        SELECT dataset, task, query_id, doc_id, score, {order.key} AS key, {order.breaker} AS breaker FROM ({listed})
+        SELECT dataset, task, query_id, doc_id, {order.key} AS key, {order.breaker} AS breaker FROM ({listed})
     """)
     cursor.execute(f"""
         CREATE OR REPLACE TEMP TABLE {table} AS

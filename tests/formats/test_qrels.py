@@ -52,7 +52,7 @@ def codes(file: QrelsFile) -> list[str]:
         ("# judged by me\n\n" + GOOD, ["comment-line"]),
         (codecs.BOM_UTF8 + GOOD.encode(), ["byte-order-mark"]),
         (GOOD.encode("utf-16"), ["utf-16"]),
-        (gzip.compress(GOOD.encode()), []),
+        (gzip.compress(GOOD.encode(), mtime=0), []),
         (GOOD.replace(" 0 ", " ").replace(" Q0 ", " "), []),
         (GOOD.replace(" 0 ", " ").replace(" Q0 ", " ").replace(" ", "\t"), []),
         (BEIR, []),
