@@ -102,6 +102,36 @@ def test_document_ids_whole(tmp_path: Path, doc_id: str, separator: str) -> None
     table = read_bytes(tmp_path, content)
     assert sorted(table.rows) == [("q", doc_id, 0.5, 1), ("r", "x", 1.0, 1)]
     assert reading(table) == ()
+
+
+@pytest.mark.parametrize("query_id", ["#1", "#", "'q'", '"q"', "%", "{1}", "[1]", "{", "aops_2019/Problem_17", "\\"])
+def test_query_ids_whole(tmp_path: Path, query_id: str) -> None:
+    table = read_bytes(tmp_path, f"{query_id} Q0 a 1 0.5 tag\n{query_id} Q0 b c 2 0.25 tag\n")
+    assert sorted(table.rows) == [(query_id, "a", 0.5, 1), (query_id, "b c", 0.25, 2)]
+    assert table.read.tag == "tag"
+
+
+def test_a_numeric_word_in_a_document_id_does_not_shift_the_columns(tmp_path: Path) -> None:
+    # Read from the left, "18" would be the rank and "2" the score (FORMATS trap 2).
+    assert one(read_bytes(tmp_path, "1 Q0 Chapter 18 2 .5 t\n"))[:3] == ("1", "Chapter 18", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("5.", 5.0),
+        (".5", 0.5),
+        ("+5", 5.0),
+        ("-5", -5.0),
+        ("1e3", 1000.0),
+        ("1E+3", 1000.0),
+        ("1.e-3", 0.001),
+        ("007", 7.0),
+        ("1e39", 1e39),
+        ("-1e39", -1e39),
+        ("1e-400", 0.0),
+        ("0.1234567890123456789", 0.1234567890123456789),
+    ],
 )
 def test_scores(tmp_path: Path, text: str, score: float) -> None:
     table = read_bytes(tmp_path, f"1 Q0 a 1 {text} t\n1 Q0 b 2 0 t\n")
