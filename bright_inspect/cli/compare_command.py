@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bright_inspect.cli.eval_command import add_scored_findings, all_scores
+from bright_inspect.cli.eval_command import add_scored_findings, all_scores, tell_layer
 from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.tally import Tally
@@ -60,6 +60,7 @@ def command(
             _print_csv(comparisons)
         else:
             _print_table(comparisons, per_query)
+            tell_layer(session)
         sys.stdout.flush()
         _tell_left_out(session, comparisons)
         return report_findings(session.findings if not as_json else [], strict) or int(

@@ -13,6 +13,7 @@ from bright_inspect.cli.options import measure_option, opened, output_options, r
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.ties import TieRange
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.evaluation.defaults import default_measure
 from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
@@ -89,10 +90,20 @@ def command(
                 )
         else:
             _print_table(session, scores, effects, per_query)
+            tell_layer(session)
         sys.stdout.flush()
         return report_findings(session.findings if not as_json else [], strict) or int(
             strict and bool(session.findings)
         )
+
+
+def tell_layer(session: Session) -> None:
+    """Say on a line of its own which judgments and tie rule the values above rest on, if there are others."""
+    if len(session.collections.layers) > 1 or session.ties != "trec":
+        others = [layer for layer in session.collections.layers if layer != session.layer]
+        at_hand = f" (also at hand: {', '.join(others)})" if others else ""
+        ties = "" if session.ties == "trec" else f" · ties by {session.ties}"
+        click.echo(visible(f"\nlayer {session.layer}{at_hand}{ties}"))
 
 
 def add_scored_findings(session: Session, measures: Iterable[Measure]) -> None:

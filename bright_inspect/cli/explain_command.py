@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
-from bright_inspect.cli.output import finding_json, print_cells, print_csv, print_json, print_table
-from bright_inspect.errors import UsageError
+from bright_inspect.cli.options import (
+    measure_option,
+    opened,
+    output_options,
+    progress_line,
+    run_arguments,
+    wanted_measures,
+)
+from bright_inspect.cli.output import finding_json, print_cells, print_csv, print_json, print_table, report_findings
+from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.rankings import QueryKey
+from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.evaluation.audit import Audit, audit
+from bright_inspect.evaluation.defaults import default_measure
+from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
+from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_audit
+from bright_inspect.presentation.audit import AuditSection, facts, headline, sections
+from bright_inspect.presentation.cells import Cell
+from bright_inspect.presentation.task_audit import task_convention_section, task_facts, task_headline
+from bright_inspect.store.progress import Progress
 from bright_inspect.store.request import OpenRequest
-
-if TYPE_CHECKING:
-    from bright_inspect.domain.rankings import QueryKey
-    from bright_inspect.evaluation.audit import Audit
-    from bright_inspect.store.session import Session
+from bright_inspect.store.session import Session
 
 
 @click.command()
@@ -25,9 +39,8 @@ if TYPE_CHECKING:
     "--query",
     "query_names",
     multiple=True,
-    required=True,
     metavar="[TASK/]QUERY",
-    help="The query to explain, with its task if the runs have several. May be repeated.",
+    help="The query to explain, with its task if the runs have several. May be repeated. Without it, means are.",
 )
 @measure_option
 @output_options
@@ -40,43 +53,96 @@ def command(
     strict: bool,
 ) -> int:  # fmt: skip
     """Take values apart: every rank with gain, discount and contribution, the ideal list, ties, exclusions, layers, and
-    the same list by the rules of BRIGHT's code, trec_eval 9 and 10, BEIR, MTEB, ranx and others.
+    the same list by the rules of BRIGHT's code, trec_eval 9 and 10, BEIR, MTEB, ranx and others. Without --query, the
+    mean of each task, and of all tasks, by the same rules.
     """
-    from bright_inspect.evaluation.audit import audit
-    from bright_inspect.evaluation.defaults import default_measure
-
     wanted = wanted_measures(measures)
     with opened(request) as opening:
         session = opening.session
-        audits = []
-        for text in query_names:
-            key = find_query(session, text)
-            for run in session.runs:
-                if (key.dataset, key.task) in run.tasks:
-                    for measure in wanted or [default_measure(key.dataset)]:
-                        audits.append(audit(session, session.cursor, run, key, measure))
-        if as_json:
-            findings = [finding_json(finding) for finding in session.findings]
-            print_json({"audits": [_audit_json(each) for each in audits], "findings": findings})
-        elif as_csv:
-            header = ["run", "dataset", "task", "query_id", "measure", "rank", "doc_id", "score", "given_rank",
-                      "position", "relevance", "gain", "discount", "contribution"]  # fmt: skip
-            print_csv(
-                header,
-                (
-                    [each.run.label, *asdict(each.query).values(), str(each.measure), row.rank, row.doc_id, row.score,
-                     row.given_rank, row.position, row.relevance, row.gain, row.discount, row.contribution]
-                    for each in audits
-                    for row in each.rows
-                ),
-            )  # fmt: skip
+        if query_names:
+            _explain_queries(session, query_names, wanted, as_json, as_csv)
         else:
-            for number, each in enumerate(audits):
-                if number:
-                    click.echo()
-                _print(each)
+            _explain_means(session, wanted, as_json, as_csv)
         sys.stdout.flush()
-        return int(strict and bool(session.findings))
+        return report_findings(session.findings if not as_json else [], strict) or int(
+            strict and bool(session.findings)
+        )
+
+
+def _explain_queries(
+    session: Session, query_names: Sequence[str], wanted: list[Measure], as_json: bool, as_csv: bool
+) -> None:
+    audits = []
+    for text in query_names:
+        key = find_query(session, text)
+        for run in session.runs:
+            if (key.dataset, key.task) in run.tasks:
+                for measure in wanted or [default_measure(key.dataset)]:
+                    audits.append(audit(session, session.cursor, run, key, measure))
+    if as_json:
+        findings = [finding_json(finding) for finding in session.findings]
+        print_json({"audits": [_audit_json(each) for each in audits], "findings": findings})
+    elif as_csv:
+        header = ["run", "dataset", "task", "query_id", "measure", "rank", "doc_id", "score", "given_rank",
+                  "position", "relevance", "gain", "discount", "contribution"]  # fmt: skip
+        print_csv(
+            header,
+            (
+                [each.run.label, *asdict(each.query).values(), str(each.measure), row.rank, row.doc_id, row.score,
+                 row.given_rank, row.position, row.relevance, row.gain, row.discount, row.contribution]
+                for each in audits
+                for row in each.rows
+            ),
+        )  # fmt: skip
+    else:
+        for number, each in enumerate(audits):
+            if number:
+                click.echo()
+            _print(headline(each), facts(each), sections(each))
+
+
+def _explain_means(session: Session, wanted: list[Measure], as_json: bool, as_csv: bool) -> None:
+    results: list[tuple[TaskAudit, list[TaskScores], list[ExclusionEffect | None]]] = []
+    with progress_line() as listener:
+        for run in session.runs:
+            for measure in wanted or dict.fromkeys(default_measure(dataset) for dataset, _ in run.tasks):
+                scores = [score for score in task_scores(session, measure) if score.run is run]
+                scores = [score for score in scores if wanted or default_measure(score.task[0]) == measure]
+                effects = exclusion_effects(session, session.cursor, measure)
+                audits = []
+                for number, score in enumerate(scores):
+                    listener(Progress(number, len(scores), f"{run.label}: {measure} of {score.task[1]}"))
+                    audits.append(audit_task(session, session.cursor, run, score.task, measure))
+                own = [effects.get((run.run_id, score.task)) for score in scores]
+                results += [(one, [score], [effect]) for one, score, effect in zip(audits, scores, own, strict=True)]
+                for dataset in dict.fromkeys(score.task[0] for score in scores):
+                    group = [index for index, score in enumerate(scores) if score.task[0] == dataset]
+                    if len(group) > 1:
+                        mean = mean_audit([audits[index] for index in group])
+                        results.append((mean, [scores[i] for i in group], [own[i] for i in group]))
+    if not results:
+        raise UnreadableInput("no judgments at hand for these runs.", "Give --data DIR or --qrels FILE, and --task.")
+    header = ["run", "dataset", "task", "measure", "layer", "convention", "mean", "counted", "queries", "differing",
+              "note"]  # fmt: skip
+    rows = [
+        [one.run.label, *one.task, str(one.measure), one.layer, name, mean, counted, queries, differing, note]
+        for one, _, _ in results
+        for name, mean, counted, queries, differing, note in (
+            ("bright-inspect", one.mean, one.queries, one.queries, 0, ""),
+            *((row.convention.name, row.mean.value, row.mean.counted, row.mean.queries, row.differing, row.mean.note)
+              for row in one.conventions),
+        )
+    ]  # fmt: skip
+    if as_json:
+        findings = [finding_json(finding) for finding in session.findings]
+        print_json({"means": [dict(zip(header, row, strict=True)) for row in rows], "findings": findings})
+    elif as_csv:
+        print_csv(header, rows)
+    else:
+        for number, (one, scores, own) in enumerate(results):
+            if number:
+                click.echo()
+            _print(task_headline(one), task_facts(one, scores, own), [task_convention_section(one)])
 
 
 def find_query(session: Session, text: str) -> QueryKey:
@@ -85,8 +151,6 @@ def find_query(session: Session, text: str) -> QueryKey:
     Raises:
         UsageError: no task has it, or several have.
     """
-    from bright_inspect.domain.rankings import QueryKey
-
     known = session.cursor.execute("""
         SELECT DISTINCT dataset, task, query_id FROM run_queries
         UNION SELECT DISTINCT q.dataset, q.task, q.query_id FROM qrels q SEMI JOIN run_queries USING (dataset, task)
@@ -133,13 +197,10 @@ def _audit_json(audit: Audit) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _print(audit: Audit) -> None:
-    from bright_inspect.presentation.audit import facts, headline, sections
-
-    print_cells(headline(audit))
-    for line in facts(audit):
+def _print(title: Cell, lines: Sequence[Cell], tables: Sequence[AuditSection]) -> None:
+    for line in (title, *lines):
         print_cells(line)
-    for section in sections(audit):
+    for section in tables:
         click.echo()
         print_cells(section.title)
         header = ["".join(span.text for span in column.title) for column in section.columns]

@@ -60,8 +60,8 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             click.option("--layer", metavar="NAME",
                          help="The judgments that count: original, or the name of a layer given with --qrels."),
             click.option("--qrels", multiple=True, metavar="[LAYER=]PATH",
-                         help="Judgments, a file or a folder of them: a layer beside the data set's own, which counts "
-                              "unless --layer names another. May be repeated."),
+                         help="Judgments, a file or a folder of them: a layer beside the data set's own. It counts "
+                              "if it is the only one given, else --layer says which. May be repeated."),
             click.option("--corpus", multiple=True, type=click.Path(path_type=Path), metavar="PATH",
                          help="Documents of any other collection: TSV, CSV, JSONL, Parquet or a folder of them."),
             click.option("--queries", "queries", type=click.Path(path_type=Path), metavar="FILE",
@@ -112,7 +112,7 @@ def opened(request: OpenRequest) -> Iterator[Opening]:
     from bright_inspect.db import QueryInterrupted, database_errors_told
     from bright_inspect.store.opening import open_session
 
-    with _progress_line() as listener:
+    with progress_line() as listener:
         opening = interruptible(lambda token: open_session(request, progress=listener, cancel=token))
     try:
         with database_errors_told():
@@ -142,7 +142,7 @@ def interruptible(work: Callable[[CancelToken], T]) -> T:
 
 
 @contextmanager
-def _progress_line() -> Iterator[Callable[[Progress], None]]:
+def progress_line() -> Iterator[Callable[[Progress], None]]:
     """One line on stderr that tells what is being read, if a person is watching."""
     if not sys.stderr.isatty():
         yield lambda progress: None

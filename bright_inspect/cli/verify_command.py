@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bright_inspect.cli.options import opened, output_options, run_arguments
+from bright_inspect.cli.options import opened, output_options, progress_line, run_arguments
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
 from bright_inspect.domain.findings import Finding
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.store.progress import Progress
 from bright_inspect.store.request import OpenRequest
 
 if TYPE_CHECKING:
@@ -65,7 +68,11 @@ def command(
         session = opening.session
         values, findings = _reported(session, against)
         verifier = Verifier(session, session.cursor)
-        verified = [verifier.verify(value) for value in values]
+        with progress_line() as listener:
+            verified = []
+            for number, value in enumerate(values):
+                listener(Progress(number, len(values), f"comparing {value.measure} of {value.file}"))
+                verified.append(verifier.verify(value))
         header = ("run", "task", "query_id", "measure", "recomputed", "reported", "difference", "verdict", "reason",
                   "file", "place")  # fmt: skip
         rows = [_row(each) for each in verified]
@@ -129,14 +136,16 @@ def _reported(session: Session, against: tuple[Path, ...]) -> tuple[list[Reporte
 
 def _row(each: Verified) -> list[object]:
     run = each.run.label if each.run else each.reported.run
-    task = "/".join(each.task) if each.task else each.reported.task
+    named = "/".join(filter(None, (each.reported.dataset, each.reported.task)))
+    task = "/".join(each.task) if each.task else named or None
     reported = each.reported
     return [run, task, reported.query_id, str(reported.measure), each.recomputed, reported.value, each.difference,
             each.verdict, each.reason, reported.file, reported.place]  # fmt: skip
 
 
 def _print(verified: list[Verified], show_all: bool) -> None:
-    shown = [each for each in verified if show_all or each.verdict != "equal"]
+    compared = [each for each in verified if each.verdict != "not compared"]
+    shown = [each for each in compared if show_all or each.verdict != "equal" or each.reason]
     if shown:
         table = []
         for each in shown:
@@ -154,6 +163,11 @@ def _print(verified: list[Verified], show_all: bool) -> None:
             ([row[index] for index in kept] for row in table),
             right=("recomputed", "reported", "difference"),
         )
+        click.echo()
+    others = Counter((each.reported.file, each.reason) for each in verified if each.verdict == "not compared")
+    for (file, reason), count in others.items():
+        click.echo(visible(f"not compared: {count} values of {file}: {reason}"))
+    if others:
         click.echo()
     counts = {verdict: sum(each.verdict == verdict for each in verified) for verdict in
               ("equal", "explained", "unexplained", "not compared")}  # fmt: skip

@@ -41,8 +41,8 @@ _CHANGES: dict[str, str] = {
     # Lines, documents and scores that are left out or read as something else.
     "bad-document-id": SCORE, "bad-entry": SCORE, "bad-json-line": SCORE, "bad-rank": SCORE, "bad-score": SCORE,
     "duplicate-document": SCORE, "invalid-utf8": SCORE, "nan-score": SCORE, "nul-character": SCORE,
-    "repeated-query": SCORE, "several-lists": SCORE, "several-scores": SCORE, "short-list": SCORE,
-    "shorter-than-cutoff": SCORE, "too-few-columns": SCORE, "too-many-columns": SCORE,
+    "rank-for-score": SCORE, "repeated-query": SCORE, "several-lists": SCORE, "several-scores": SCORE,
+    "short-list": SCORE, "shorter-than-cutoff": SCORE, "too-few-columns": SCORE, "too-many-columns": SCORE,
     # What comes before what.
     "all-scores-equal": ORDER, "excluded-document": ORDER, "float32-ties": ORDER, "infinite-score": ORDER,
     "odd-rank": ORDER, "order-is-ranking": ORDER, "ranks-contradict-scores": ORDER,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.measures import Measure
@@ -45,6 +46,31 @@ class TaskAudit:
     queries: int
     layers: dict[str, float]
     conventions: tuple[ConventionMean, ...]
+
+
+def mean_audit(audits: Sequence[TaskAudit]) -> TaskAudit:
+    """The mean over tasks of what their audits say; a rule that gives no mean for one task gives none for all."""
+    first = audits[0]
+
+    def over_tasks(values: Sequence[float | None]) -> float | None:
+        return None if None in values else math.fsum(value or 0.0 for value in values) / len(audits)
+
+    conventions = []
+    for rows in zip(*(audit.conventions for audit in audits), strict=True):
+        counted, queries = (sum(getattr(row.mean, name) for row in rows) for name in ("counted", "queries"))
+        notes = dict.fromkeys(row.mean.note for row in rows if row.mean.value is None)
+        mean = TaskMean(over_tasks([row.mean.value for row in rows]), counted, queries, next(iter(notes), ""))
+        conventions.append(ConventionMean(rows[0].convention, mean, sum(row.differing for row in rows)))
+    common = [name for name in first.layers if all(name in audit.layers for audit in audits)]
+    return replace(
+        first,
+        task=(first.task[0], f"mean of {len(audits)} tasks"),
+        layer=first.layer if all(audit.layer == first.layer for audit in audits) else "mixed",
+        mean=math.fsum(audit.mean for audit in audits) / len(audits),
+        queries=sum(audit.queries for audit in audits),
+        layers={name: math.fsum(audit.layers[name] for audit in audits) / len(audits) for name in common},
+        conventions=tuple(conventions),
+    )
 
 
 def layer_mean(lists: Sequence[FileList], measure: Measure, layer: str, convention: Convention) -> TaskMean:

@@ -194,7 +194,7 @@ def read_json_rows(cursor: Cursor, path: Path, source: Path, table: str, field: 
         json.JSONDecodeError: a list is cut or no JSON.
     """
     sink = RowSink(cursor, table)
-    chosen, others = field, list[str]()
+    chosen, others, by_rank = field, list[str](), 0
     for line, place, entry in records(source, sink.problems):
         row = dict(entry)
         query, doc = first_key(QUERY_KEYS, row), first_key(DOC_KEYS, row)
@@ -209,6 +209,7 @@ def read_json_rows(cursor: Cursor, path: Path, source: Path, table: str, field: 
             chosen, others = candidates[0], candidates[1:]
         if chosen is None and rank is not None:
             sink.add_row(query_id, doc_id, 1 / rank, rank)
+            by_rank += 1
         else:
             score = row.get(chosen) if chosen else None
             problem = score_problem(score)
@@ -219,6 +220,12 @@ def read_json_rows(cursor: Cursor, path: Path, source: Path, table: str, field: 
         sink.add_reason(query_id, doc_id, *reason_of(row))
     part = _part(path, source, sink, "json-lines", ordered=chosen is None)
     part.locate = _row_locator(path)
+    if by_rank and chosen is not None:
+        message = (
+            f"{by_rank} line(s) before the first one with {chosen} have a rank only: their score is 1/rank, which does "
+            f"not compare with {chosen}."
+        )
+        part.findings.append(Finding("rank-for-score", "error", str(path), message, None, by_rank))
     if others:
         message = (
             f"the score is the field {chosen}; there are also {', '.join(others)}: "

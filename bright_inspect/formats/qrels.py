@@ -85,7 +85,7 @@ def read_qrels_into(cursor: Cursor, path: Path, table: str, format: QrelsFormat 
     if excluded and kind.format != "exclusions":
         message = (
             f"{excluded} pair(s) of relevance {EXCLUDED_RELEVANCE} are exclusions (as ir_datasets writes them): "
-            "removed before ranking. trec_eval would leave these documents in the ranking, without gain."
+            "removed before ranking, whichever layer of judgments counts. trec_eval leaves them in, without gain."
         )
         findings.append(Finding("excluded-by-relevance", "warning", str(path), message, count=excluded))
     if lowest is not None and lowest < 0:

@@ -17,9 +17,11 @@ def top_line(
     findings are errors."""
     tasks, runs = len(session.tasks), len(session.runs)
     parts = [_count(runs, "run"), _count(tasks, "task") if tasks > 1 else session.tasks[0][1]]
+    if session.layer != "original":  # first, so that it is the last to be cut
+        parts.insert(0, f"layer {session.layer}")
     parts.append(f"{queries:,} queries")
-    if width >= 100 or session.layer != "original":
-        parts.append(f"layer {session.layer}")
+    if width >= 100 and session.layer == "original":
+        parts.append("layer original")
     left: list[Span] = [Span("bright-inspect", "accent"), Span("  "), Span(" · ".join(parts), "dim")]
     right: list[Span] = [Span(str(compared.measure), "strong")]
     if compared.paired:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 from bright_inspect.domain.tally import TIE_TOLERANCE
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores
 from bright_inspect.evaluation.task_audit import TaskAudit
@@ -23,26 +26,35 @@ def task_headline(audit: TaskAudit) -> Cell:
     )
 
 
-def task_facts(audit: TaskAudit, score: TaskScores, effect: ExclusionEffect | None) -> list[Cell]:
-    """What the mean rests on, one line a thing: answered queries, ties, exclusions, layers."""
-    missing = audit.queries - len(score.answered & score.per_query.keys())
+def task_facts(audit: TaskAudit, scores: Sequence[TaskScores], effects: Sequence[ExclusionEffect | None]) -> list[Cell]:
+    """What the mean rests on, one line a thing: answered queries, ties, exclusions, layers. With several tasks it is
+    the mean of their means."""
+    missing = audit.queries - sum(len(score.answered & score.per_query.keys()) for score in scores)
     answered: list[Span] = [Span("answered    ", "dim"), Span(f"{audit.queries - missing} of {audit.queries}")]
     if missing:
-        of_those = fraction(score.mean_answered)
+        of_those = fraction(math.fsum(score.mean_answered or 0.0 for score in scores) / len(scores))
         answered.append(Span(f" · the others count as 0; the mean of the answered is {of_those}", "warning"))
     ties: list[Span] = [Span("ties        ", "dim")]
-    if score.tie_sensitive:
+    worst, best, expected = (
+        math.fsum(getattr(score, name) for score in scores) / len(scores) for name in ("worst", "best", "expected")
+    )
+    sensitive = sum(score.tie_sensitive for score in scores)
+    if sensitive:
         text = (
-            f"≈ {fraction(score.worst)} to {fraction(score.best)} by tie order alone, "
-            f"expected {fraction(score.expected)}; it matters in {score.tie_sensitive} queries"
+            f"≈ {fraction(worst)} to {fraction(best)} by tie order alone, "
+            f"expected {fraction(expected)}; it matters in {sensitive} queries"
         )
         ties.append(Span(text, "warning"))
     else:
         ties.append(Span("tie order changes no query"))
     excluded: list[Span] = [Span("exclusions  ", "dim")]
-    if effect:
-        text = f"{effect.documents:,} excluded documents of {effect.queries} queries removed; "
-        excluded.append(Span(f"{text}if they had stayed, {fraction(effect.mean_without)}", "warning"))
+    if any(effects):
+        documents, queries = (
+            sum(getattr(effect, name) for effect in effects if effect) for name in ("documents", "queries")
+        )
+        kept = [effect.mean_without if effect else score.mean for score, effect in zip(scores, effects, strict=True)]
+        text = f"{documents:,} excluded documents of {queries} queries removed; if they had stayed, "
+        excluded.append(Span(text + fraction(math.fsum(kept) / len(kept)), "warning"))
     else:
         excluded.append(Span("no excluded document is listed"))
     layers = [Span("layers      ", "dim")]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bright_inspect.db import Cursor, identifier, text_literal
+from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
 from bright_inspect.store.collections import Collections, TaskKey, task_condition
 
@@ -64,28 +64,53 @@ def query_count(cursor: Cursor, rows: str) -> int:
 
 
 def document_aliases(
-    cursor: Cursor, rows: str, path: Path, tasks: Sequence[TaskKey], table: str, *, run_has_spaces: bool
+    cursor: Cursor,
+    rows: str,
+    path: Path,
+    tasks: Sequence[TaskKey],
+    collections: Collections,
+    table: str,
+    *,
+    run_has_spaces: bool,
 ) -> tuple[str, Finding] | None:
-    """Fill ``table(alias, judged_id)`` with the run's document ids that are a judged document's but for underscores in
-    place of spaces, or the other way round; SQL that gives a row's own ``doc_id`` its judged spelling, and the finding.
-    None, and no table, if there is no such id."""
+    """Fill ``table(query_id, alias, known_id)`` with the run's document ids that are a judged or excluded document's
+    but for underscores in place of spaces, or the other way round; SQL that gives a row's ``doc_id`` that spelling,
+    where ``{query_id}`` stands for the query's mended id, and the finding.
+
+    A list that holds the known spelling keeps both as they are. None, and no table, if there is no such id.
+    """
     of_tasks = " OR ".join(f"({task_condition(key)})" for key in tasks)
-    spaced = cursor.execute(f"SELECT bool_or(contains(doc_id, ' ')) FROM all_qrels WHERE {of_tasks}").fetchone()
+    known = f"SELECT query_id, doc_id FROM all_qrels WHERE {of_tasks}"
+    if any(collections.has_exclusions(key) for key in tasks):
+        known += f" UNION SELECT query_id, doc_id FROM exclusions WHERE {of_tasks}"
+    spaced = cursor.execute(f"SELECT bool_or(contains(doc_id, ' ')) FROM ({known})").fetchone()
     if not run_has_spaces and (spaced is None or not spaced[0]):
         return None
-    aliases = cursor.execute(f"""
-        SELECT r.doc_id, min(q.doc_id) FROM {identifier(rows)} r JOIN all_qrels q
-        ON r.query_id = q.query_id AND replace(r.doc_id, ' ', '_') = replace(q.doc_id, ' ', '_')
-        WHERE ({of_tasks}) AND r.doc_id <> q.doc_id
-              AND r.doc_id NOT IN (SELECT doc_id FROM all_qrels WHERE {of_tasks}) GROUP BY r.doc_id ORDER BY r.doc_id
-    """).fetchall()
-    if not aliases:
+    cursor.execute(f"""
+        CREATE OR REPLACE TABLE {identifier(table)} AS
+        WITH known AS MATERIALIZED ({known}),
+        listed AS (SELECT DISTINCT query_id, doc_id FROM {identifier(rows)})
+        SELECT query_id, min(alias) AS alias, known_id FROM (
+            SELECT r.query_id, r.doc_id AS alias, min(k.doc_id) AS known_id
+            FROM (FROM listed ANTI JOIN known USING (query_id, doc_id)) r
+            JOIN (FROM known ANTI JOIN listed USING (query_id, doc_id)) k
+                 ON r.query_id = k.query_id AND replace(r.doc_id, ' ', '_') = replace(k.doc_id, ' ', '_')
+            GROUP BY r.query_id, r.doc_id)
+        GROUP BY query_id, known_id
+    """)
+    found = cursor.execute(
+        f"SELECT count(*), min({{'q': query_id, 'a': alias, 'k': known_id}}) FROM {identifier(table)}"
+    ).fetchone()
+    if found is None or not found[0]:
+        cursor.execute(f"DROP TABLE {identifier(table)}")
         return None
-    values = ", ".join(f"({text_literal(alias)}, {text_literal(doc_id)})" for alias, doc_id in aliases)
-    cursor.execute(f"CREATE OR REPLACE TABLE {identifier(table)} AS FROM (VALUES {values}) t(alias, judged_id)")
+    count, first = found
     message = (
-        f"{len(aliases)} document id(s) differ from a judged one only in '_' for ' ': taken as that one. "
-        f"First: {aliases[0][0]} is {aliases[0][1]}. Other tools count these golds as not found."
+        f"{count} listed document(s) differ from a judged or excluded one only in '_' for ' ': taken as that one. "
+        f"First: query {first['q']}, {first['a']} is {first['k']}. Other tools take them for others."
     )
-    sql = f"coalesce((SELECT a.judged_id FROM {identifier(table)} a WHERE a.alias = doc_id), doc_id)"
-    return sql, Finding("document-alias", "warning", str(path), message, None, len(aliases))
+    sql = (
+        f"coalesce((SELECT a.known_id FROM {identifier(table)} a "
+        "WHERE a.alias = doc_id AND a.query_id = {query_id}), doc_id)"
+    )
+    return sql, Finding("document-alias", "warning", str(path), message, None, count)

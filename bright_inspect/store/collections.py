@@ -35,8 +35,8 @@ class Collections:
     """Finds tasks in the sources and loads each into the session once."""
 
     def __init__(self, cursor: Cursor, sources: Iterable[Source], layer: str | None = None) -> None:
-        """``layer`` is the one that counts for each task that has it; without it, that is the first given with
-        ``--qrels``, else the data's own."""
+        """``layer`` is the one that counts for each task that has it; without it, that is the one given with
+        ``--qrels`` if it is one only, else the data's own."""
         self._cursor = cursor
         self._waiting: Iterator[Source] = iter(sources)
         self._sources: dict[TaskKey, Source] = {}
@@ -55,7 +55,7 @@ class Collections:
             UnreadableInput: as ``read_qrels_into``, or the folder is empty.
             UsageError: there is the same layer of this task already.
         """
-        layer, path = _split_layer(argument)
+        layer, path = split_layer(argument)
         paths = [path]
         if path.is_dir():
             paths = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
@@ -162,6 +162,12 @@ class Collections:
             pass
         return list(dict.fromkeys([*self._given, *self._sources]))
 
+    def first(self) -> TaskKey:
+        """The first task of the first source."""
+        if not self._sources:
+            self._next_source()
+        return next(iter(self._sources))
+
     def task_names(self) -> list[str]:
         """Task names for reading paths: BRIGHT's, and those of the sources looked at so far (at least one)."""
         if not self._sources:
@@ -188,11 +194,26 @@ class Collections:
         layers = self.layers_of(key)
         if key in self._active or not layers:
             return
-        first = next(iter(self._given.get(key, layers)))
+        given = tuple(self._given.get(key, ()))
+        # One that was given is wanted; of several nobody knows which, unless there is no other.
+        first = given[0] if len(given) == 1 else layers[0]
         self._active[key] = self._wanted_layer if self._wanted_layer in layers else first
         self._cursor.execute("INSERT INTO active_layers VALUES (?, ?, ?)", [*key, self._active[key]])
         with self._readable(key):
             self._fill(key)
+        if key in self._given and self._active[key] == ORIGINAL_LAYER and ORIGINAL_LAYER not in self._given[key]:
+            self._leave_empty_layer(key)
+
+    def _leave_empty_layer(self, key: TaskKey) -> None:
+        """Let the first given layer count where the data has no judgments of its own."""
+        own = self._cursor.execute(
+            "SELECT EXISTS (FROM all_qrels WHERE dataset = ? AND task = ? AND layer = ?)", [*key, ORIGINAL_LAYER]
+        ).fetchone()
+        if own and not own[0]:
+            self._active[key] = next(iter(self._given[key]))
+            self._cursor.execute(
+                "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
+            )
 
     def _fill(self, key: TaskKey) -> None:
         labels = f"{text_literal(key[0])} AS dataset, {text_literal(key[1])} AS task"
@@ -285,7 +306,7 @@ class Collections:
         return True
 
 
-def _split_layer(argument: str) -> tuple[str | None, Path]:
+def split_layer(argument: str) -> tuple[str | None, Path]:
     """``LAYER=PATH``, or a path, which may hold ``=`` itself if it exists."""
     name, equals, path = argument.partition("=")
     if not equals or not name or not path or "/" in name or Path(argument).exists():

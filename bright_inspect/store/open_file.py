@@ -132,14 +132,21 @@ def _open_part(
         resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
     if not resolution.tasks:
         # A collection that was given file by file is what its runs are of.
-        own = collections.known()[0] if is_collection(request) else custom_task(path, request.dataset)
+        own = collections.first() if is_collection(request) else custom_task(path, request.dataset)
         resolution = Resolution((own,), resolution.findings)
     for key in resolution.tasks:
         collections.load(key)
     if aliases := document_aliases(
-        cursor, rows, path, resolution.tasks, f"aliases_{number}", run_has_spaces=read.spaced_ids
+        cursor,
+        rows,
+        path,
+        resolution.tasks,
+        collections,
+        f"aliases_{number}",
+        run_has_spaces=read.spaced_ids,
     ):
-        spelled["doc_id"] = aliases[0]
+        # The names inside the expression are those of the rows behind the view, not the mended ones.
+        spelled["doc_id"] = aliases[0].format(query_id=spelled.get("query_id", "query_id"))
         findings.append(aliases[1])
         _view(cursor, rows, _columns(spelled, ranked), source)
     if read.repeats:
@@ -150,6 +157,8 @@ def _open_part(
     if scored:
         if not resolution.sure:
             _require_shared_queries(cursor, number, rows, path, resolution)
+        # Ranks are stored by the file's own ids, which break ties otherwise than the mended ones.
+        ranked = ranked and "doc_id" not in spelled
         place_documents(cursor, rows, number, resolution.tasks, collections, request.ties, ranked=ranked)
     return OpenPart(number, run_input, rows, _columns(spelled, ranked=True), read, resolution, findings, scored)
 

@@ -21,7 +21,7 @@ from bright_inspect.domain.columns import NamedFile, name_runs, need_full_labels
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, RunName, describe_path
 from bright_inspect.errors import UsageError
-from bright_inspect.store.collections import Collections
+from bright_inspect.store.collections import Collections, split_layer
 from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.open_file import OpenFile, OpenPart, convert_file, describe_whole, is_collection, open_file
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
@@ -86,8 +86,11 @@ def open_session(
             cancel.watch(cursor)
             create_tables(cursor)
             collections = Collections(cursor, sources if sources is not None else _sources(request), request.layer)
-            for argument in request.qrels if not is_collection(request) else ():
-                collections.add_qrels(argument, request.task, request.dataset)
+            dataset, task = request.dataset, request.task
+            if is_collection(request):
+                dataset, task = collections.first()
+            for argument in _given_layers(request):
+                collections.add_qrels(argument, task, dataset)
             return _open_files(request, inputs, database, cursor, collections, progress, cancel)
     except QueryInterrupted:
         cancel.unwatch()  # a late Esc must not interrupt a closed cursor
@@ -103,8 +106,14 @@ def _sources(request: OpenRequest) -> Iterator[Source]:
     if not is_collection(request):
         return find_sources(request.data)
     name = request.task or (request.dataset or "").removeprefix("custom:") or None
-    qrels = [Path(path).expanduser() for path in request.qrels]
+    qrels = [Path(path).expanduser() for path in request.qrels if split_layer(path)[0] is None]
     return find_sources(request.data, request.queries, qrels, request.corpus, name)
+
+
+def _given_layers(request: OpenRequest) -> tuple[str, ...]:
+    """The judgments that are layers beside a data set's own; a collection's are its own unless they are named."""
+    named = tuple(path for path in request.qrels if split_layer(path)[0] is not None)
+    return named if is_collection(request) else request.qrels
 
 
 def _open_files(

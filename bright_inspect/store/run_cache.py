@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -214,7 +215,12 @@ class RunCache:
 
 def _entry(digest: str, size: int, wanted_format: str | None) -> str:
     """The name of a file's converted runs: of which content and how many bytes, and what they were read as."""
-    return f"{digest}-{size}-{wanted_format or 'any'}"
+    return f"{digest}-{size}-{re.sub('[^A-Za-z0-9-]', _spelled_out, wanted_format or 'any')}"
+
+
+def _spelled_out(char: re.Match[str]) -> str:
+    """A character that a file's name should not hold, so that no two formats have one name."""
+    return f"_{ord(char[0]):x}_"
 
 
 def rank_rows(cursor: Cursor, table: str) -> None:

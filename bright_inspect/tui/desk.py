@@ -6,7 +6,7 @@ Values are computed in workers and replaced whole; screens only read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -19,7 +19,7 @@ from bright_inspect.evaluation.gold_fate import GoldFate, gold_fates
 from bright_inspect.evaluation.query_rows import QueryRow, query_rows
 from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
-from bright_inspect.evaluation.task_audit import TaskAudit, audit_task
+from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_audit
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
@@ -158,15 +158,19 @@ class Desk:
         with self._cursor(token) as cursor:
             return audit(self.session, cursor, self.session.runs[run_id], key, self.scored.measure)
 
-    def audit_task(
-        self, run_id: int, task: TaskKey, token: CancelToken
-    ) -> tuple[TaskAudit, TaskScores, ExclusionEffect | None]:
-        """Take a run's mean over a task apart."""
+    def audit_tasks(
+        self, run_id: int, tasks: Sequence[TaskKey], token: CancelToken
+    ) -> tuple[TaskAudit, list[TaskScores], list[ExclusionEffect | None]]:
+        """Take a run's mean over a task apart, or the mean of several tasks' means."""
         scored, run = self.scored, self.session.runs[run_id]
         with self._cursor(token) as cursor:
-            effect = exclusion_effects(self.session, cursor, scored.measure).get((run_id, task))
-            found = audit_task(self.session, cursor, run, task, scored.measure, token.check)
-            return found, scored.scores[run_id, task], effect
+            effects = exclusion_effects(self.session, cursor, scored.measure)
+            audits = [audit_task(self.session, cursor, run, task, scored.measure, token.check) for task in tasks]
+        return (
+            audits[0] if len(audits) == 1 else mean_audit(audits),
+            [scored.scores[run_id, task] for task in tasks],
+            [effects.get((run_id, task)) for task in tasks],
+        )
 
     def _load_task(self, task: TaskKey, token: CancelToken) -> None:
         """Read a task's texts once. Going on to another query does not stop it: all that query needs is this."""

@@ -103,7 +103,7 @@ def test_a_tasks_mean_by_other_rules(tmp_path: Path, data: Path) -> None:
     means = {row.convention.name: row.mean.value for row in found.conventions}
     assert (means["missing-dropped"], means["no-exclusion"], means["bright"]) == (1.0, 0.25, 1.0)
     assert means["beir"] is None
-    told = "\n".join(text_of(line) for line in task_facts(found, score, None))
+    told = "\n".join(text_of(line) for line in task_facts(found, [score], [None]))
     assert "1 of 2 · the others count as 0; the mean of the answered is 1.0000" in told
     rows = {row.key: [text_of(cell) for cell in row.cells] for row in task_convention_section(found).rows}
     assert rows["missing-dropped"][1:4] == ["1.0000", "+0.5000", "1"]
@@ -133,3 +133,21 @@ def test_a_query_id_of_several_tasks_must_be_told_apart(tmp_path: Path) -> None:
     done = command("explain", *runs, "--data", data, "--query", "0")
     assert done.returncode == 2
     assert "query '0' is in 2 tasks. Say which: biology/0, pony/0." in done.stderr
+
+
+def test_means_are_explained_without_a_query(tmp_path: Path) -> None:
+    rows = {"biology": [example("0", ["a"]), example("1", ["a"])], "pony": [example("0", ["p"])]}
+    data = write_bright(tmp_path / "data", rows)
+    runs = [
+        write_trec(tmp_path / "r" / "biology.trec", {"0": {"a": 1.5}}),
+        write_trec(tmp_path / "r" / "pony.trec", {"0": {"x": 1.5, "p": 0.5}}),
+    ]
+    done = command("explain", *runs, "--data", data, "-m", "RR", "--json")
+    means = {(row["task"], row["convention"]): row["mean"] for row in json.loads(done.stdout)["means"]}
+    assert means["biology", "bright-inspect"] == 0.5
+    assert means["biology", "missing-dropped"] == 1.0
+    assert means["mean of 2 tasks", "bright-inspect"] == 0.5
+    assert means["mean of 2 tasks", "missing-dropped"] == 0.75
+    table = command("explain", *runs, "--data", data, "-m", "RR").stdout
+    assert "mean of 2 tasks" in table
+    assert "2 of 3 · the others count as 0; the mean of the answered is 0.7500" in table

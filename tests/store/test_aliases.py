@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from bright_inspect.domain.rankings import QueryKey, RankReason
+from bright_inspect.store.opening import open_session
 from bright_inspect.store.query_view import read_query
+from bright_inspect.store.request import OpenRequest
 from tests.support import example, finding_codes, opened_runs, scores_of, write_bright, write_trec
 
 
@@ -42,7 +46,7 @@ def test_nothing_is_taken_off_where_the_ids_are_known_as_they_are(tmp_path: Path
     data = write_bright(tmp_path / "data", {"biology": rows})
     run = write_trec(tmp_path / "biology.trec", {f"q{number}": {"a": 1.5} for number in range(3)})
     with opened_runs(run, data=data) as opening:
-        assert finding_codes(opening) == ["shorter-than-cutoff"] * 0
+        assert finding_codes(opening) == []
         assert scores_of(opening, "RR")[0].mean == 1.0
 
 
@@ -53,7 +57,7 @@ def test_underscores_for_spaces_find_the_gold(tmp_path: Path, data: Path) -> Non
             values = scores_of(opening, "RR")[0].per_query
             assert (values["0"], values["1"], values["2"]) == (0.5, 1.0, 1.0)
             (finding,) = [f for f in opening.session.findings if f.code == "document-alias"]
-            assert "2 document id(s) differ from a judged one only in '_' for ' '" in finding.message
+            assert "2 listed document(s) differ from a judged or excluded one only in '_' for ' '" in finding.message
             opening.convert()
             view = read_query(opening.session, opening.session.cursor, QueryKey("bright", "biology", "0"))
             assert view.rank_in(0, "gold 0") == 2
@@ -115,3 +119,52 @@ def test_a_known_query_id_is_not_taken_for_a_prefixed_one(tmp_path: Path) -> Non
     with opened_runs(write_trec(tmp_path / "biology.trec", {"q1": {"a": 1.5}}), data=data) as opening:
         assert scores_of(opening, "RR")[0].per_query == {"1": 0.0, "q1": 0.0}
         assert "prefixed-query-ids" not in finding_codes(opening)
+
+
+def custom(tmp_path: Path, qrels: str, run: str) -> tuple[Path, Path]:
+    (tmp_path / "judged.txt").write_text(qrels, encoding="utf-8")
+    path = tmp_path / "run.trec"
+    path.write_text(run, encoding="utf-8")
+    os.utime(path, (time.time() - 60,) * 2)
+    return path, tmp_path / "judged.txt"
+
+
+def test_a_list_with_both_spellings_counts_the_gold_once(tmp_path: Path) -> None:
+    run, qrels = custom(tmp_path, "1\t0\tx y\t1\n", "1 Q0 x_y 1 5.0 t\n1 Q0 x y 2 4.0 t\n1 Q0 z 3 1.0 t\n")
+    for _ in range(2):
+        with opened_runs(run, qrels=[qrels]) as opening:
+            assert scores_of(opening, "RR")[0].mean == 0.5
+            assert scores_of(opening, "R@10")[0].mean == 1.0
+            assert "document-alias" not in finding_codes(opening)
+            opening.convert()
+
+
+def test_ties_go_by_the_mended_id_before_and_after_conversion(tmp_path: Path) -> None:
+    run, qrels = custom(tmp_path, "1\t0\tx y\t1\n", "1 Q0 x_y 1 5.0 t\n1 Q0 xAz 2 5.0 t\n1 Q0 z 3 1.0 t\n")
+    for _ in range(2):
+        with opened_runs(run, qrels=[qrels]) as opening:
+            assert scores_of(opening, "RR")[0].mean == 0.5
+            opening.convert()
+            assert scores_of(opening, "RR")[0].mean == 0.5
+            key = QueryKey(*opening.session.tasks[0], "1")
+            assert read_query(opening.session, opening.session.cursor, key).rank_in(0, "x y") == 2
+
+
+def test_excluded_documents_are_found_under_the_other_spelling(tmp_path: Path) -> None:
+    run, qrels = custom(tmp_path, "1\t0\tx y\t-100\n1\t0\tg\t1\n", "1 Q0 x_y 1 5.0 t\n1 Q0 g 2 4.0 t\n")
+    with opened_runs(run, qrels=[qrels]) as opening:
+        assert scores_of(opening, "RR")[0].mean == 1.0
+        assert "excluded-document" in finding_codes(opening)
+
+
+def test_a_collections_own_judgments_may_have_layers(tmp_path: Path) -> None:
+    run, qrels = custom(tmp_path, "1\t0\ta\t1\n", "1 Q0 b 1 5.0 t\n1 Q0 a 2 4.0 t\n")
+    (tmp_path / "mine.txt").write_text("1\t0\tb\t1\n")
+    (tmp_path / "q.tsv").write_text("1\tquery one\n")
+    values = {}
+    for arguments in ([str(qrels)], [str(qrels), f"mine={tmp_path / 'mine.txt'}"], [f"mine={tmp_path / 'mine.txt'}"]):
+        request = OpenRequest((str(run),), qrels=tuple(arguments), queries=tmp_path / "q.tsv")
+        opening = open_session(request)
+        values[opening.session.collections.layers] = (opening.session.layer, scores_of(opening, "RR")[0].mean)
+        opening.session.close()
+    assert values == {("original",): ("original", 0.5), ("original", "mine"): ("mine", 1.0)}

@@ -65,6 +65,8 @@ async def test_of_a_tasks_mean() -> None:
         names = [row.key for row in table_of(pilot).rows]  # type: ignore[attr-defined]
         assert names[:3] == ["bright", "trec_eval-9", "trec_eval-10"]
         await press(pilot, "q", "end", "a")
+        assert "mean of 4 tasks · mean of 20 judged queries" in line(pilot, "#audit-value")
+        await press(pilot, "q")
         assert screen_of(pilot, OverviewScreen)
 
 

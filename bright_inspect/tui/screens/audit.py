@@ -15,9 +15,8 @@ from bright_inspect.evaluation.task_audit import TaskAudit
 from bright_inspect.presentation.audit import AuditSection, facts, headline, sections
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.task_audit import task_convention_section, task_facts, task_headline
-from bright_inspect.store.collections import TaskKey
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import SLOW_SECONDS, DeskScreen
+from bright_inspect.tui.screens.base import SLOW_SECONDS, AuditTarget, DeskScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
@@ -34,7 +33,7 @@ class AuditScreen(DeskScreen):
 
     BINDINGS = keymap.bindings("audit")
 
-    def __init__(self, target: QueryKey | TaskKey, run_id: int) -> None:
+    def __init__(self, target: AuditTarget, run_id: int) -> None:
         super().__init__()
         self._target, self._run_id = target, run_id
         self._sections: Sequence[AuditSection] = ()
@@ -66,8 +65,7 @@ class AuditScreen(DeskScreen):
 
     def action_next_run_here(self) -> None:
         """Take the next run's value apart."""
-        runs = [run for run in self.desk.session.runs if self._audited_task in run.tasks]
-        ids = [run.run_id for run in runs]
+        ids = self._run_ids()
         self._run_id = ids[(ids.index(self._run_id) + 1) % len(ids)]
         self._load()
 
@@ -77,9 +75,11 @@ class AuditScreen(DeskScreen):
             self._tab = (self._tab + step) % len(self._sections)
             self._show_table()
 
-    @property
-    def _audited_task(self) -> TaskKey:
-        return (self._target.dataset, self._target.task) if isinstance(self._target, QueryKey) else self._target
+    def _run_ids(self) -> list[int]:
+        """The runs that cover what is audited."""
+        target = self._target
+        tasks = [(target.dataset, target.task)] if isinstance(target, QueryKey) else target
+        return [run.run_id for run in self.desk.session.runs if set(tasks) <= set(run.tasks)]
 
     def _load(self) -> None:
         desk, run_id, target = self.desk, self._run_id, self._target
@@ -92,7 +92,7 @@ class AuditScreen(DeskScreen):
         if isinstance(target, QueryKey):
             self.runner.start("audit", lambda token: _of_query(desk.audit_query(run_id, target, token)), done)
         else:
-            self.runner.start("audit", lambda token: _of_task(*desk.audit_task(run_id, target, token)), done)
+            self.runner.start("audit", lambda token: _of_tasks(*desk.audit_tasks(run_id, target, token)), done)
         self.set_timer(SLOW_SECONDS, self._say_working)
 
     def _say_working(self) -> None:
@@ -101,7 +101,7 @@ class AuditScreen(DeskScreen):
 
     def _show(self, value: Cell, lines: list[Cell], found: Sequence[AuditSection]) -> None:
         with self.app.batch_update():
-            others = sum(self._audited_task in run.tasks for run in self.desk.session.runs) > 1
+            others = len(self._run_ids()) > 1
             hint = (Span("o another run · ← → tables", "dim"),) if others else (Span("← → tables", "dim"),)
             self.query_one("#audit-value", CellLine).set_cells(value, hint if len(found) > 1 or others else ())
             for index, line in enumerate(self.query(".fact").results(CellLine)):
@@ -146,7 +146,7 @@ def _of_query(audit: Audit) -> tuple[Cell, list[Cell], Sequence[AuditSection]]:
     return headline(audit), facts(audit), sections(audit)
 
 
-def _of_task(
-    audit: TaskAudit, score: TaskScores, effect: ExclusionEffect | None
+def _of_tasks(
+    audit: TaskAudit, scores: Sequence[TaskScores], effects: Sequence[ExclusionEffect | None]
 ) -> tuple[Cell, list[Cell], Sequence[AuditSection]]:
-    return task_headline(audit), task_facts(audit, score, effect), [task_convention_section(audit)]
+    return task_headline(audit), task_facts(audit, scores, effects), [task_convention_section(audit)]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from bright_inspect.tui.runner import Runner
 
 
+AuditTarget = QueryKey | tuple[TaskKey, ...]
+"""A query's value, or the mean of some tasks."""
 #: Anything that takes longer says that it is working.
 SLOW_SECONDS = 0.15
 
@@ -68,7 +70,7 @@ class DeskScreen(Screen[None]):
     def desk_changed(self) -> None:
         """Another measure, layer, baseline or compared run: show it, keeping the place."""
 
-    def audit_target(self) -> tuple[QueryKey | TaskKey, int] | None:
+    def audit_target(self) -> tuple[AuditTarget, int] | None:
         """What the value under the cursor is of, and of which run; None where there is no value."""
         return None
 

@@ -69,11 +69,22 @@ class OverviewScreen(DeskScreen):
         """Open the queries of all tasks in one list."""
         self.program.open_task(self.desk.session.tasks)
 
-    def audit_target(self) -> tuple[TaskKey, int] | None:
-        """The mean of the row's task in the compared run, or in another that covers it."""
+    def audit_target(self) -> tuple[tuple[TaskKey, ...], int] | None:
+        """The mean of the row's task in the compared run, or in another that covers it; of the row of means, the mean
+        of the dataset's tasks that the compared run has."""
         table, desk = self.query_one(LineTable), self.desk
-        if table.row is None or table.row.key == MEAN_ROW or table.cursor >= len(desk.session.tasks):
+        if table.row is None:
             return None
-        task = desk.session.tasks[table.cursor]
-        runs = [run for run in (desk.compared.run, *desk.session.runs) if (run.run_id, task) in desk.scored.scores]
-        return (task, runs[0].run_id) if runs else None
+        tasks = desk.session.tasks
+        runs = (desk.compared.run, *desk.session.runs)
+        if table.row.key != MEAN_ROW:
+            task = tasks[table.cursor]
+            covering = [run for run in runs if (run.run_id, task) in desk.scored.scores]
+            return ((task,), covering[0].run_id) if covering else None
+        datasets = [name for name in dict.fromkeys(name for name, _ in tasks) if self._count(name) > 1]
+        dataset = datasets[min(table.cursor - len(tasks), len(datasets) - 1)]
+        own = tuple(task for task in tasks if task[0] == dataset and (runs[0].run_id, task) in desk.scored.scores)
+        return (own, runs[0].run_id) if own else None
+
+    def _count(self, dataset: str) -> int:
+        return sum(name == dataset for name, _ in self.desk.session.tasks)
