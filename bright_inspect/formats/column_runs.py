@@ -18,6 +18,7 @@ from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_source
 from bright_inspect.formats.parts import Locate, Part
 from bright_inspect.formats.records import DOC_KEYS, QUERY_KEYS, RANK_KEYS, SCORE_KEYS, first_key
+from bright_inspect.formats.regular_columns import read_regular_three
 from bright_inspect.formats.rows import Problems, RowSink, score_problem, shown
 from bright_inspect.formats.sniff import THREE_COLUMNS, THREE_HINT, Header, header_of, third_column
 
@@ -53,6 +54,9 @@ def read_three_columns(cursor: Cursor, path: Path, source: Path, table: str, *, 
     Raises:
         UnreadableInput: no usable line, or the third column may be either.
     """
+    locate = _locator(path, lambda source: ((n, (_three_fields(line) or ())[:2]) for n, line in _lines(source)))
+    if regular := read_regular_three(cursor, source, table, kind):
+        return [Part(table, regular, ordered=regular == "msmarco", locate=locate)]
     rows: list[tuple[str, str, str, int]] = []
     sink = RowSink(cursor, table)
     for number, line in _lines(source):
@@ -76,7 +80,7 @@ def read_three_columns(cursor: Cursor, path: Path, source: Path, table: str, *, 
             _add_score(sink, query_id, doc_id, third, None, number)
     part = _part(path, sink, kind or "tevatron")
     part.ordered = kind == "msmarco"
-    part.locate = _locator(path, lambda source: ((n, (_three_fields(line) or ())[:2]) for n, line in _lines(source)))
+    part.locate = locate
     return [part]
 
 
