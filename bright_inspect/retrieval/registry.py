@@ -41,7 +41,7 @@ def find_retriever(name: str) -> RetrieverSpec:
 def _load(module_name: str, factory_name: str) -> Make:
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # noqa: BLE001 - a user's module may fail in any way, and the user can mend it
+    except Exception as error:  # whatever a user's module does, they can mend it
         raise UsageError(
             f"{module_name} cannot be imported: {type(error).__name__}: {_first_line(error)}.",
             "The retriever's module must be on PYTHONPATH or installed here.",
