@@ -31,9 +31,9 @@ def shortfall_of(hits: int, k: int, documents: int, terms: int, known_terms: int
     if not known_terms:
         return f"The corpus has none of the text's {_counted(terms, 'term')}."
     every = _counted(documents, "document")
+    removed = f" or are excluded ({excluded:,})" if excluded else ""
     if hits + excluded == documents:
-        return f"The corpus has only {every}{f', of which {excluded:,} are excluded' if excluded else ''}."
-    removed = f"; {excluded:,} that do are excluded" if excluded else ""
+        return f"The corpus has only {every}{f' ({excluded:,} excluded)' if excluded else ''}."
     return f"Only {hits:,} of {every} can be ranked: the others share no term with the text{removed}."
 
 
