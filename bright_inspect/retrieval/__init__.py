@@ -1,0 +1,1 @@
+"""Live retrieval: what every retriever offers, and the retrievers."""

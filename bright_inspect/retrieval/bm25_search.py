@@ -1,0 +1,134 @@
+"""Scores a corpus by the postings of a BM25 index, exactly and for all documents."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+# The inner loop of scipy's sparse products: y[rows] += weights * x, in place. The public product would copy the
+# postings of every term first, which takes longer than adding them up.
+from scipy.sparse._sparsetools import csc_matvec
+
+from bright_inspect.errors import UsageError
+from bright_inspect.retrieval.analysis import Analysis
+from bright_inspect.retrieval.bm25_index import Index
+from bright_inspect.retrieval.bm25_weights import Floats, Weighting
+from bright_inspect.retrieval.protocol import Check, Exclusions, Found, Hit, TermWeight, never_stop
+from bright_inspect.retrieval.ranking import best, shortfall_of
+
+Rows = npt.NDArray[np.int64]
+
+
+class Bm25:
+    """A retriever over an opened index. ``query_side``: query terms are weighted by BM25 too, else by their count.
+
+    Sums are float64, over terms in an order that the query's word order does not change.
+    """
+
+    device = None
+
+    def __init__(self, name: str, index: Index, analysis: Analysis, weighting: Weighting, *, query_side: bool) -> None:
+        self.name = name
+        self._index = index
+        self._analysis = analysis
+        self._weighting = weighting
+        self._query_side = query_side
+
+    def search(self, texts: Sequence[str], k: int, excluded: Exclusions = (), check: Check = never_stop) -> list[Found]:
+        """The best ``k`` documents with a term of each text; see ``Retriever.search``."""
+        found = []
+        for place, text in enumerate(texts):
+            check()
+            found.append(self._search(text, k, excluded[place] if excluded else ()))
+        return found
+
+    def _search(self, text: str, k: int, excluded: Collection[str]) -> Found:
+        counts = Counter(term for term, _ in self._analysis.terms(text))
+        numbers = self._index.terms.find(list(counts))
+        known = numbers >= 0
+        numbers = numbers[known]
+        query_weights = self._query_weights(numbers, np.fromiter(counts.values(), np.int64, len(counts))[known])
+        by_number = np.argsort(numbers)
+        scores, matched = self._scores(numbers[by_number], query_weights[by_number])
+        barred = self._rows(excluded)
+        lost = int(matched[barred].sum())
+        matched[barred] = False
+        rows = best(scores, matched, k)
+        hits = [
+            Hit(doc_id, score) for doc_id, score in zip(self._index.ids.take(rows), scores[rows].tolist(), strict=True)
+        ]
+        return Found(hits, shortfall_of(len(hits), k, self._index.documents, len(counts), len(numbers), lost))
+
+    def _query_weights(self, numbers: Rows, counts: Rows) -> Floats:
+        if not self._query_side:
+            return counts.astype(np.float64)
+        length = np.array([counts.sum()], dtype=np.float64)
+        saturation = self._weighting.saturation(length, self._index.mean_length)
+        return self._weighting.weights(self._index.idf[numbers], counts, saturation)
+
+    def _scores(self, numbers: Rows, query_weights: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """The score of every document, and which of them have one of the terms."""
+        index = self._index
+        scores = np.zeros(index.documents)
+        spans = list(zip(index.starts[numbers].tolist(), index.starts[numbers + 1].tolist(), strict=True))
+        for (start, end), weight in zip(spans, query_weights, strict=True):
+            bounds = np.array((0, end - start), dtype=np.int32)
+            weight_array = np.array((weight,))
+            csc_matvec(
+                index.documents, 1, bounds, index.rows[start:end], index.weights[start:end], weight_array, scores
+            )
+        if (self._index.idf[numbers] > 0).all():
+            return scores, scores > 0
+        matched = np.zeros(index.documents, dtype=np.bool_)
+        for start, end in spans:
+            matched[index.rows[start:end]] = True
+        return scores, matched
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {doc_id: row for row, doc_id in enumerate(self._index.ids.all())}
+
+    def _rows(self, ids: Collection[str]) -> Rows:
+        """The numbers of those of the documents that the corpus has."""
+        if not ids:
+            return np.empty(0, dtype=np.int64)
+        row_of = self._row_of
+        return np.array(sorted({row for doc_id in ids if (row := row_of.get(doc_id)) is not None}), dtype=np.int64)
+
+    def explain(self, text: str, doc_id: str) -> list[TermWeight]:
+        """What each term of the text contributes to the document's score; see ``Explains.explain``."""
+        row = self._row_of.get(doc_id)
+        if row is None:
+            raise UsageError(f"{doc_id!r} is not in the corpus that is searched.")
+        surfaces: dict[str, dict[str, None]] = {}
+        counts: Counter[str] = Counter()
+        for term, word in self._analysis.terms(text):
+            surfaces.setdefault(term, {})[word] = None
+            counts[term] += 1
+        numbers = self._index.terms.find(list(counts))
+        known = numbers >= 0
+        query_weights = np.zeros(len(numbers))
+        in_query = np.fromiter(counts.values(), np.int64, len(counts))
+        query_weights[known] = self._query_weights(numbers[known], in_query[known])
+        parts = [
+            self._term_weight(term, tuple(surfaces[term]), int(number), float(weight), row)
+            for term, number, weight in zip(counts, numbers, query_weights, strict=True)
+        ]
+        return sorted(parts, key=lambda part: (-part.contribution, part.term))
+
+    def _term_weight(
+        self, term: str, surfaces: tuple[str, ...], number: int, query_weight: float, row: int
+    ) -> TermWeight:
+        idf, count, weight = 0.0, 0, 0.0
+        if number >= 0:
+            index = self._index
+            idf = float(index.idf[number])
+            start, end = int(index.starts[number]), int(index.starts[number + 1])
+            place = start + int(np.searchsorted(index.rows[start:end], row))
+            if place < end and index.rows[place] == row:
+                count, weight = int(index.counts[place]), float(index.weights[place])
+        return TermWeight(term, surfaces, query_weight, weight, idf, count, query_weight * weight)

@@ -1,0 +1,74 @@
+"""Many strings in two memory-mapped arrays, so that half a million terms are at hand without being read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+Offsets = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint32]
+
+
+def encode(text: str) -> bytes:
+    """UTF-8; what is no valid Unicode is kept as well, because ids and texts are foreign data."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def packed(strings: Iterable[bytes]) -> tuple[Bytes, Offsets]:
+    """The strings one after the other, and where each begins; a last offset says where all end."""
+    blob, ends = bytearray(), [0]
+    for string in strings:
+        blob += string
+        ends.append(len(blob))
+    return np.frombuffer(bytes(blob), dtype=np.uint8), np.array(ends, dtype=np.int64)
+
+
+def hashes_of(strings: Sequence[bytes]) -> Hashes:
+    return np.fromiter(map(crc32, strings), dtype=np.uint32, count=len(strings))
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """Strings by number."""
+
+    blob: Bytes
+    offsets: Offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, numbers: npt.NDArray[np.int64]) -> list[str]:
+        """The strings of these numbers."""
+        starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
+        return [self._bytes(*span).decode("utf-8", "surrogatepass") for span in zip(starts, ends, strict=True)]
+
+    def all(self) -> list[str]:
+        return self.take(np.arange(len(self), dtype=np.int64))
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        return self.blob[start:end].tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class HashedStrings(Strings):
+    """Strings in the order of their hashes, which is how their numbers are found."""
+
+    hashes: Hashes
+
+    def find(self, strings: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The number of each string, -1 where it is not among these."""
+        encoded = [encode(string) for string in strings]
+        wanted = hashes_of(encoded)
+        first = np.searchsorted(self.hashes, wanted, side="left").tolist()
+        after = np.searchsorted(self.hashes, wanted, side="right").tolist()
+        found = np.full(len(encoded), -1, dtype=np.int64)
+        for place, string in enumerate(encoded):
+            for number in range(first[place], after[place]):
+                if self._bytes(int(self.offsets[number]), int(self.offsets[number + 1])) == string:
+                    found[place] = number
+        return found
