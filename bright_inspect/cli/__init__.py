@@ -21,6 +21,8 @@ COMMANDS = {
     "explain": "Say where a query's value comes from, and what other tools make of it.",
     "verify": "Compare reported values with recomputed ones, and explain differences.",
     "layers": "List the layers of judgments, and in what two of them differ.",
+    "retrieve": "Search a task's corpus for all of its queries, and keep the run.",
+    "models": "List the retrievers that can be used here.",
     "check": "Say what is odd in run files, and what it changes.",
     "formats": "List the run formats that are read, with an example each.",
     "fetch": "Download a data set: bright-inspect fetch bright.",

@@ -51,7 +51,8 @@ def query_prefix(cursor: Cursor, rows: str, collections: Collections) -> QueryPr
         collections.load_known_golds()
         found = cursor.execute(
             f"""SELECT EXISTS (SELECT 1 FROM {identifier(rows)} r JOIN known_golds g
-                               ON g.query_id = r.query_id[{cut + 1}:] AND g.doc_id = r.doc_id)"""
+                               ON g.query_id = r.query_id[{cut + 1}:]
+                               AND replace(g.doc_id, ' ', '_') = replace(r.doc_id, ' ', '_'))"""
         ).fetchone()
         if found and found[0]:
             return QueryPrefix(common[:cut])

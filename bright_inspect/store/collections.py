@@ -30,6 +30,11 @@ class GivenQrels:
     table: str
     read: QrelsRead
 
+    @property
+    def only_excludes(self) -> bool:
+        """Whether the file lists documents never to be ranked, and judges none."""
+        return self.read.format == "exclusions"
+
 
 class Collections:
     """Finds tasks in the sources and loads each into the session once."""
@@ -102,9 +107,10 @@ class Collections:
         ]
 
     def layers_of(self, key: TaskKey) -> tuple[str, ...]:
-        """The layers at hand for a task, the data's own first."""
+        """The layers at hand for a task, the data's own first. A list of exclusions judges nothing: it is none."""
         own = (ORIGINAL_LAYER,) if key in self._sources else ()
-        return tuple(dict.fromkeys((*own, *self._given.get(key, {}))))
+        given = (layer for layer, file in self._given.get(key, {}).items() if not file.only_excludes)
+        return tuple(dict.fromkeys((*own, *given)))
 
     def layer_of(self, key: TaskKey) -> str:
         """Which layer's judgments count for a task."""
@@ -179,7 +185,7 @@ class Collections:
         return self._sources.get(key)
 
     def has_judgments(self, key: TaskKey) -> bool:
-        return key in self._given or key in self._sources
+        return bool(self.layers_of(key))
 
     def has_exclusions(self, key: TaskKey) -> bool:
         """Whether any document is excluded for any query of a loaded task."""
@@ -194,14 +200,14 @@ class Collections:
         layers = self.layers_of(key)
         if key in self._active or not layers:
             return
-        given = tuple(self._given.get(key, ()))
+        given = tuple(layer for layer in self._given.get(key, ()) if layer in layers)
         # One that was given is wanted; of several nobody knows which, unless there is no other.
         first = given[0] if len(given) == 1 else layers[0]
         self._active[key] = self._wanted_layer if self._wanted_layer in layers else first
         self._cursor.execute("INSERT INTO active_layers VALUES (?, ?, ?)", [*key, self._active[key]])
         with self._readable(key):
             self._fill(key)
-        if key in self._given and self._active[key] == ORIGINAL_LAYER and ORIGINAL_LAYER not in self._given[key]:
+        if len(layers) > 1 and self._active[key] == ORIGINAL_LAYER and ORIGINAL_LAYER not in self._given[key]:
             self._leave_empty_layer(key)
 
     def _leave_empty_layer(self, key: TaskKey) -> None:
@@ -210,7 +216,7 @@ class Collections:
             "SELECT EXISTS (FROM all_qrels WHERE dataset = ? AND task = ? AND layer = ?)", [*key, ORIGINAL_LAYER]
         ).fetchone()
         if own and not own[0]:
-            self._active[key] = next(iter(self._given[key]))
+            self._active[key] = next(layer for layer in self.layers_of(key) if layer != ORIGINAL_LAYER)
             self._cursor.execute(
                 "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
             )

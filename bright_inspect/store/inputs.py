@@ -39,6 +39,8 @@ def expand_arguments(arguments: Sequence[str]) -> list[RunInput]:
     """
     inputs: dict[tuple[Path, RunName | None], RunInput] = {}
     for argument in arguments:
+        if not argument:
+            raise UnreadableInput("an empty path was given.", "Is a shell variable not set?")
         name, text = (None, argument) if _exists(Path(argument)) else parse_run_argument(argument)
         for path in _files_of(_without_tilde(text)):
             inputs.setdefault((path.resolve(), name), RunInput(path, name))

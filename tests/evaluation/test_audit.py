@@ -151,3 +151,15 @@ def test_means_are_explained_without_a_query(tmp_path: Path) -> None:
     table = command("explain", *runs, "--data", data, "-m", "RR").stdout
     assert "mean of 2 tasks" in table
     assert "2 of 3 · the others count as 0; the mean of the answered is 0.7500" in table
+
+
+@pytest.mark.parametrize("ties", TIE_RULES)
+def test_the_better_of_two_lines_of_a_document_counts_where_it_stands(tmp_path: Path, ties: TieRule) -> None:
+    run = tmp_path / "r.trec"
+    run.write_text("1 Q0 b 1 1 t\n1 Q0 a 2 2 t\n1 Q0 c 3 2 t\n1 Q0 b 4 2 t\n")
+    qrels = write_qrels(tmp_path / "j.txt", {"1": {"b": 1}})
+    with opened_runs(run, qrels=[qrels], ties=ties) as opening:
+        session, measure = opening.session, parse_measure("RR")
+        (score,) = task_scores(session, measure)
+        key = QueryKey(*score.task, "1")
+        assert audit(session, session.cursor, score.run, key, measure).value == pytest.approx(score.mean)

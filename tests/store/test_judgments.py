@@ -209,3 +209,17 @@ def test_changes_against_what_counts_now(tmp_path: Path, data: Path, fixed: Path
         assert {(c.query, c.doc_id, c.before, c.after) for c in back} == {
             (c.query, c.doc_id, c.after, c.before) for c in changes
         }
+
+
+def test_a_list_of_exclusions_is_no_layer(tmp_path: Path, data: Path) -> None:
+    run = write_trec(tmp_path / "biology.trec", {"0": {"x": 3.0, "bio 0": 2.0}, "1": {"bio 1": 1.0}})
+    exclude = tmp_path / "exclude.biology.txt"
+    exclude.write_text("0 x\n", encoding="utf-8")
+    with opened_runs(run, data=data, qrels=[exclude]) as opening:
+        assert opening.session.collections.layers == ("original",)
+        assert scores_of(opening, "RR")[0].per_query["0"] == 1.0
+        assert "excluded-document" in finding_codes(opening)
+    judged = write_qrels(tmp_path / "j.txt", {"0": {"bio 0": 1}})
+    for qrels in ([exclude, judged], [judged, exclude]):
+        with opened_runs(run, qrels=qrels, task="mine", dataset="own") as opening:
+            assert scores_of(opening, "RR")[0].per_query == {"0": 1.0}

@@ -82,7 +82,12 @@ async def test_another_layer_changes_it(tmp_path: Path) -> None:
 
 async def test_fast_keys_do_no_harm() -> None:
     async with driven(demo_app()) as pilot:
-        for keys in (("a", "q"), ("a", "a", "right", "q"), ("A", "a", "o", "left", "escape", "escape")):
+        for keys in (
+            ("a", "q"),
+            ("a", "a", "right", "q"),
+            ("A", "a", "o", "left", "escape", "escape"),
+            ("a", "escape", "L", "d", "escape", "a", "q", "L", "d", "d", "escape"),
+        ):
             for key in keys:
                 await pilot.press(key)
             await press(pilot, "question_mark", "q")

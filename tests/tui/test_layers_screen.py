@@ -85,7 +85,7 @@ async def test_scores_rows_and_the_header_follow(app: BrightInspect) -> None:
     async with driven(app) as pilot:
         before = line(pilot, "#headline")
         await press(pilot, "L", "j", "enter")
-        assert line(pilot, "#top").startswith("bright-inspect  2 runs · biology · 3 queries · layer mine")
+        assert line(pilot, "#top").startswith("bright-inspect  layer mine · 2 runs · biology · 3 queries")
         assert sorted(query_ids(pilot)) == ["0", "1", "2"]
         assert line(pilot, "#headline") != before
         golds = {row.key.query_id: row.golds for row in queries(pilot).shown}

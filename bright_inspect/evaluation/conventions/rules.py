@@ -113,12 +113,11 @@ class Convention:
         settled: dict[str, ListedDoc] = {}
         for doc in docs:
             earlier = settled.get(doc.doc_id)
+            if self.duplicates == "best" and earlier is not None and doc.score > earlier.score:
+                del settled[doc.doc_id]  # the better line counts, where it stands
+                settled[doc.doc_id] = doc
             # A dict keeps the place of the first and the value of the last, as those of the tools do.
-            if (
-                earlier is None
-                or self.duplicates == "last"
-                or (self.duplicates == "best" and doc.score > earlier.score)
-            ):
+            elif earlier is None or self.duplicates == "last":
                 settled[doc.doc_id] = doc
         return list(settled.values())
 

@@ -52,9 +52,9 @@ class AuditScreen(DeskScreen):
 
     def on_mount(self) -> None:
         super().on_mount()
-        for table in self.query(LineTable):
-            table.focus()
-        self._load()
+        if self.ready:  # not if a fast key left the screen before it was built
+            self.query_one(LineTable).focus()
+            self._load()
 
     def desk_changed(self) -> None:
         self._load()

@@ -86,7 +86,7 @@ class LayersScreen(Dialog[str]):
         self._program.runner.start(_CHANGES, work, partial(self._show_changes, layer))
 
     def _show_changes(self, layer: str, changes: list[JudgmentChange]) -> None:
-        if self.app.screen is not self:
+        if self.app.screen is not self or not self.query("#layer-changes"):
             return
         title = changes_title(changes, layer, self._program.desk.session.layer)
         self.query_one("#layers-caption", CellLine).set_cells((Span(title, "strong" if changes else "dim"),))
@@ -100,8 +100,12 @@ class LayersScreen(Dialog[str]):
 
     def action_show_changes(self) -> None:
         """Go to the list of differences, and back."""
-        changes = self.query_one("#layer-changes", LineTable)
-        (self.query_one("#layers", LineTable) if changes.has_focus else changes).focus()
+        tables = list(self.query("#layers, #layer-changes").results(LineTable))
+        # None is there if a fast key left the dialog before it was built.
+        for table in tables:
+            if not table.has_focus and (any(other.has_focus for other in tables) or table.id == "layer-changes"):
+                table.focus()
+                break
 
     def action_close(self) -> None:
         """Leave the list of differences, then the dialog."""
