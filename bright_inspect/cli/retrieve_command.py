@@ -85,15 +85,17 @@ def _retrieve(
         searcher = spec.make(corpus, cache_folder() / "retrieval", tell, token.check)
         whole = corpus_size(*key)
         provenance = {
+            "made_by": f"bright-inspect {__version__} retrieve",
             "system": spec.name,
             "variant": variant,
             "dataset": key[0],
             "task": key[1],
             "depth": depth,
             "device": searcher.device,
-            "corpus": {"documents": corpus.size, "of": whole, "md5": corpus.digest},
+            "corpus_documents": corpus.size,
+            "corpus_documents_of": whole,
+            "corpus_md5": corpus.digest,
             "excluded_pairs": sum(map(len, queries.excluded)),
-            "program": f"bright-inspect {__version__}",
         }
         made = retrieve_run(
             searcher, queries, depth, out, provenance, lambda done, total: tell(done, total, f"searching {key[1]}"),

@@ -64,7 +64,10 @@ def retrieve_run(
                 _search(retriever, queries, slice(start, start + BATCH), depth, file, provenance, short_lists, check)
                 file.flush()
                 os.fsync(file.fileno())
-        sidecar.write_text(json.dumps({**provenance, "short_lists": short_lists}, indent=1) + "\n", encoding="utf-8")
+        sidecar.write_text(
+            json.dumps({**provenance, "short_lists": [list(item) for item in short_lists.items()]}, indent=1) + "\n",
+            encoding="utf-8",
+        )
         os.replace(part, out)
         part_sidecar.unlink(missing_ok=True)
     except OSError as error:

@@ -40,9 +40,10 @@ def test_a_run_with_its_sidecar(tmp_path: Path, data: Path, retriever: str) -> N
     assert next(line[2] for line in lines if line[0] == "3") == "d3"
     assert {line[5] for line in lines} == {retriever}
     made = json.loads((tmp_path / "runs" / "biology.trec.json").read_text())
-    assert (made["system"], made["task"], made["corpus"]["documents"]) == (retriever, "biology", 7)
+    assert (made["system"], made["task"], made["corpus_documents"]) == (retriever, "biology", 7)
     assert "searched 7 of 57,359 documents" in done.stderr
     assert not list(out.parent.glob("*.part*"))
+    assert len(json.loads(command("check", out.parent, "--data", data, "--json").stdout)["passed_over"]) == 1
     again = command("retrieve", "--task", "biology", "--data", data, "--retriever", retriever, "--out", out)
     assert again.returncode == 2
     assert "there already" in again.stderr
