@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 Check = Callable[[], None]
-"""Raises to stop the work between two steps (as the store's ``CancelToken.check`` does). Call it at least every 100 ms
-of work; what it raises passes through every retriever unchanged, and nothing half-made is left behind."""
+"""Raises to stop the work between two steps (as the store's ``CancelToken.check`` does). A step should take well under
+a second. What it raises passes through every retriever unchanged, and nothing half-made is left behind."""
 
 Progress = Callable[[int, int, str], None]
 """``(done, total, message)``: steps done and to do, and what is being done now."""
