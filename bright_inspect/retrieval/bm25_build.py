@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import pairwise
+from struct import Struct
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from bright_inspect.retrieval.bm25_weights import Floats, Weighting
 from bright_inspect.retrieval.protocol import Check, Corpus, Progress
 from bright_inspect.retrieval.strings import encode, hashes_of, packed
 
+_INT32 = Struct("=i")
 _CHECK_EVERY = 200
 _TERMS_AT_ONCE = 1_000_000
 _CACHED_WORDS = 1_000_000
@@ -49,20 +51,21 @@ class _Read:
     parts: list[_Counted]
 
 
-class _Numbers(dict[str, tuple[int, ...]]):
-    """Word -> numbers of its terms, in the order in which terms were first met."""
+class _Numbers(dict[str, bytes]):
+    """Word -> numbers of its terms as int32 bytes, terms numbered as they are first met. Bytes rather than tuples,
+    because the garbage collector would visit half a million of those again and again."""
 
     def __init__(self, analysis: Analysis) -> None:
         super().__init__()
         self._analysis = analysis
         self.terms: dict[str, int] = {}
 
-    def __missing__(self, word: str) -> tuple[int, ...]:
+    def __missing__(self, word: str) -> bytes:
         if len(self) >= _CACHED_WORDS:
             self.clear()
         terms = self.terms
-        numbers = tuple(terms.setdefault(term, len(terms)) for term, _ in self._analysis.terms_of_word(word))
-        self[word] = numbers
+        found = [terms.setdefault(term, len(terms)) for term, _ in self._analysis.terms_of_word(word)]
+        numbers = self[word] = np.array(found, dtype=np.int32).tobytes() if len(found) != 1 else _INT32.pack(found[0])
         return numbers
 
 
@@ -126,17 +129,17 @@ def _read(corpus: Corpus, analysis: Analysis, progress: Progress, check: Check) 
     numbers = _Numbers(analysis)
     ids: list[bytes] = []
     lengths = array("q")
-    met = array("i")
+    met = bytearray()
     parts: list[_Counted] = []
     first = 0
     for doc_id, text in corpus.read():
-        before = len(met)
-        met.extend(chain.from_iterable(map(numbers.__getitem__, analysis.words(text))))
-        lengths.append(len(met) - before)
+        terms = b"".join(map(numbers.__getitem__, analysis.words(text)))
+        met += terms
+        lengths.append(len(terms) // _INT32.size)
         ids.append(encode(doc_id))
-        if len(met) >= _TERMS_AT_ONCE:
+        if len(met) >= _TERMS_AT_ONCE * _INT32.size:
             parts.append(_counted(met, lengths[first:]))
-            met, first = array("i"), len(ids)
+            met, first = bytearray(), len(ids)
         if len(ids) % _CHECK_EVERY == 0:
             check()
             progress(len(ids), corpus.size, "reading documents")
@@ -144,11 +147,11 @@ def _read(corpus: Corpus, analysis: Analysis, progress: Progress, check: Check) 
     return _Read(ids, [encode(term) for term in numbers.terms], np.array(lengths, dtype=np.int64), parts)
 
 
-def _counted(met: array[int], lengths: array[int]) -> _Counted:
+def _counted(met: bytearray, lengths: array[int]) -> _Counted:
     """Terms of some documents, one after the other, to how often each term is in each document."""
     from scipy.sparse import csr_array
 
-    terms = np.frombuffer(met, dtype=np.int32) if met else np.empty(0, np.int32)
+    terms = np.frombuffer(met, dtype=np.int32)
     starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int32)
     shape = (len(lengths), int(terms.max()) + 1 if len(terms) else 0)
     matrix = csr_array((np.ones(len(terms), np.int32), terms.copy(), starts), shape=shape)

@@ -58,9 +58,7 @@ class Bm25:
         lost = int(matched[barred].sum())
         matched[barred] = False
         rows = best(scores, matched, k)
-        hits = [
-            Hit(doc_id, score) for doc_id, score in zip(self._index.ids.take(rows), scores[rows].tolist(), strict=True)
-        ]
+        hits = list(map(Hit, self._index.ids.take(rows), scores[rows].tolist()))
         return Found(hits, shortfall_of(len(hits), k, self._index.documents, len(counts), len(numbers), lost))
 
     def _query_weights(self, numbers: Rows, counts: Rows) -> Floats:
@@ -74,13 +72,12 @@ class Bm25:
         """The score of every document, and which of them have one of the terms."""
         index = self._index
         scores = np.zeros(index.documents)
-        spans = list(zip(index.starts[numbers].tolist(), index.starts[numbers + 1].tolist(), strict=True))
-        for (start, end), weight in zip(spans, query_weights, strict=True):
-            bounds = np.array((0, end - start), dtype=np.int32)
-            weight_array = np.array((weight,))
-            csc_matvec(
-                index.documents, 1, bounds, index.rows[start:end], index.weights[start:end], weight_array, scores
-            )
+        starts, ends = index.starts[numbers], index.starts[numbers + 1]
+        spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
+        bounds = np.column_stack((np.zeros(len(spans)), ends - starts)).astype(np.int32)
+        rows, weights, documents = index.rows, index.weights, index.documents
+        for (start, end), bound, weight in zip(spans, bounds, query_weights.reshape(-1, 1), strict=True):
+            csc_matvec(documents, 1, bound, rows[start:end], weights[start:end], weight, scores)
         if (self._index.idf[numbers] > 0).all():
             return scores, scores > 0
         matched = np.zeros(index.documents, dtype=np.bool_)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 Check = Callable[[], None]
-"""Raises to stop the work between two steps (as the store's ``CancelToken.check`` does). Call it at least every 100 ms
-of work; what it raises passes through every retriever unchanged, and nothing half-made is left behind."""
+"""Raises to stop the work between two steps (as the store's ``CancelToken.check`` does). A step should take well under
+a second. What it raises passes through every retriever unchanged, and nothing half-made is left behind."""
 
 Progress = Callable[[int, int, str], None]
 """``(done, total, message)``: steps done and to do, and what is being done now."""
@@ -30,9 +30,9 @@ def ignore_progress(done: int, total: int, message: str) -> None:
     """A listener for callers that show no progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A document found; the score is the retriever's own, a Python float."""
+class Hit(NamedTuple):
+    """A document found; the score is the retriever's own, a Python float. A tuple, because a thousand are made for each
+    query."""
 
     doc_id: str
     score: float

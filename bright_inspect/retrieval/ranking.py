@@ -5,18 +5,32 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+#: One of how many scores is looked at to estimate where the best begin.
+_SAMPLED = 16
+
 
 def best(scores: npt.NDArray[np.floating], matched: npt.NDArray[np.bool_], k: int) -> npt.NDArray[np.int64]:
     """The numbers of the ``k`` best of the matched documents, best first; of ties the lower number first.
 
     Number documents by id, descending, and ties are in trec_eval's order.
     """
-    candidates = np.flatnonzero(matched)
-    if k < len(candidates):
+    candidates = _about_the_best(scores, k)
+    candidates = candidates[matched[candidates]]
+    if len(candidates) < k:
+        candidates = np.flatnonzero(matched)
+    if 0 < k < len(candidates):
         values = scores[candidates]
-        threshold = np.partition(values, len(values) - k)[len(values) - k] if k else np.inf
-        candidates = candidates[values >= threshold]
+        candidates = candidates[values >= np.partition(values, len(values) - k)[len(values) - k]]
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
+
+
+def _about_the_best(scores: npt.NDArray[np.floating], k: int) -> npt.NDArray[np.int64]:
+    """Numbers of some of the best, ties whole: most likely k of them or more, found in a fraction of a sort's time."""
+    sample = scores[::_SAMPLED]
+    place = len(sample) - 2 * k // _SAMPLED - 8
+    if place < 0:
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(sample, place)[place])
 
 
 def shortfall_of(hits: int, k: int, documents: int, terms: int, known_terms: int, excluded: int) -> str:

@@ -44,14 +44,15 @@ class Strings:
 
     def take(self, numbers: npt.NDArray[np.int64]) -> list[str]:
         """The strings of these numbers."""
+        return [string.decode("utf-8", "surrogatepass") for string in self._encoded(numbers)]
+
+    def _encoded(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
+        blob = self.blob.data
         starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
-        return [self._bytes(*span).decode("utf-8", "surrogatepass") for span in zip(starts, ends, strict=True)]
+        return [bytes(blob[start:end]) for start, end in zip(starts, ends, strict=True)]
 
     def all(self) -> list[str]:
         return self.take(np.arange(len(self), dtype=np.int64))
-
-    def _bytes(self, start: int, end: int) -> bytes:
-        return self.blob[start:end].tobytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,14 @@ class HashedStrings(Strings):
         """The number of each string, -1 where it is not among these."""
         encoded = [encode(string) for string in strings]
         wanted = hashes_of(encoded)
-        first = np.searchsorted(self.hashes, wanted, side="left").tolist()
-        after = np.searchsorted(self.hashes, wanted, side="right").tolist()
+        first = np.searchsorted(self.hashes, wanted, side="left")
+        after = np.searchsorted(self.hashes, wanted, side="right")
         found = np.full(len(encoded), -1, dtype=np.int64)
-        for place, string in enumerate(encoded):
-            for number in range(first[place], after[place]):
-                if self._bytes(int(self.offsets[number]), int(self.offsets[number + 1])) == string:
+        # Strings may share a hash; all of those are compared.
+        while (left := np.flatnonzero(first < after)).size:
+            numbers = first[left]
+            for place, number, there in zip(left.tolist(), numbers.tolist(), self._encoded(numbers), strict=True):
+                if there == encoded[place]:
                     found[place] = number
+            first[left] += 1
         return found

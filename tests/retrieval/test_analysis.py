@@ -30,7 +30,7 @@ def terms(text: str) -> list[str]:
         # apostrophes
         ("don't can’t James's James’s ＇s fox's foxes' o'clock ’tis", "don't can’t jame jame s fox fox o'clock ti"),
         # code and LaTeX
-        ("snake_case __init__ var_2 aCamelCase foo.bar() a->b x::y", "snake_cas __init__ var_2 acamelcas foo.bar b x y"),
+        ("snake_case __init__ var_2 CamelCase foo.bar() a->b x::y", "snake_cas __init__ var_2 camelcas foo.bar b x y"),
         (r"$\frac{a_1}{b^2}$ \alpha_{ij} \sum_{n=1}^{\infty}", "frac a_1 b 2 alpha_ ij sum_ n 1 infti"),
         # other scripts
         ("東京タワーへ行く カタカナー ﾊﾝｶｸ 한국어 々", "東 京 タワー へ 行 く カタカナー ﾊﾝｶｸ 한국어 々"),
