@@ -59,6 +59,10 @@ def sniff(path: Path) -> Sniffed:
     return sniffed
 
 
+#: What Git LFS leaves where the file itself was not fetched (git-lfs/git-lfs: docs/spec.md).
+_LFS_POINTER = "version https://git-lfs.github.com/spec/"
+
+
 def _sniff_parquet(path: Path) -> Sniffed:
     """By the names of the columns, which stand at the end of the file."""
     import polars
@@ -88,6 +92,10 @@ def _sniff_text(text: str, whole: bool) -> Sniffed:
     lines = [line for line in (pieces if whole or len(pieces) == 1 else pieces[:-1]) if line.strip()][:_LINES]
     if not lines:
         return Sniffed("trec", sure=False)
+    if lines[0].startswith(_LFS_POINTER):
+        return Sniffed(None, None, "a Git LFS pointer in place of the file", "Fetch the file itself: git lfs pull.")
+    if lines[0].lstrip().lower().startswith(("<!doctype html", "<html")):
+        return Sniffed(None, None, "a web page", "It may be the error page of a download that failed: fetch it again.")
     if text.lstrip()[:1] in ("{", "[") and not _is_ranked(fields_of(lines[0])):
         return _sniff_json(text, lines, whole)
     header = header_of(lines[0])

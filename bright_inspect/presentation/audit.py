@@ -75,7 +75,7 @@ def facts(audit: Audit) -> list[Cell]:
     top = audit.depth if cutoff is None else min(cutoff, audit.depth)
     unjudged = f"{audit.unjudged} of the top {top} without a judgment; they count as not relevant"
     lines.append((Span("unjudged    ", "dim"), Span(unjudged)))
-    depth = f"{audit.depth:,} documents listed"
+    depth = f"{audit.depth:,} {'document' if audit.depth == 1 else 'documents'} listed"
     short = cutoff is not None and audit.depth < cutoff
     lines.append(
         (
@@ -115,7 +115,7 @@ def _ties(audit: Audit) -> list[Span]:
 def _exclusions(audit: Audit) -> list[Span]:
     if not audit.excluded:
         return [Span("none for this query")]
-    text = f"{audit.excluded:,} documents never to be ranked"
+    text = f"{audit.excluded:,} {'document' if audit.excluded == 1 else 'documents'} never to be ranked"
     if not audit.excluded_listed:
         return [Span(f"{text}, none of them listed")]
     without = next(row.value.value for row in audit.conventions if row.convention.name == "no-exclusion")
@@ -128,11 +128,13 @@ def _exclusions(audit: Audit) -> list[Span]:
 def rank_section(audit: Audit) -> AuditSection:
     """Rank by rank: gain, discount and contribution."""
     kind = audit.measure.kind
+    # As wide as its widest number: the ids need the room.
+    score_width = max([5, *(len(repr(row.score)) for row in audit.rows)])
     columns = [
         Column("rank", (Span("rank", "dim"),), 5, align="right"),
-        Column("tied", (Span("tied", "dim"),), 9, align="right"),
+        Column("tied", (Span("tied", "dim"),), 7, align="right"),
         Column("id", (Span("document", "dim"),), 12, flex=1, elide="middle"),
-        Column("score", (Span("score", "dim"),), 18, align="right"),
+        Column("score", (Span("score", "dim"),), score_width, align="right"),
         Column("given", (Span("file", "dim"),), 6, align="right"),
         Column("grade", (Span("grade", "dim"),), 5, align="right"),
     ]

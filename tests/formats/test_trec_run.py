@@ -327,6 +327,8 @@ def test_a_pickle_is_refused_and_never_opened(tmp_path: Path, protocol: int) -> 
         (b"1 Q0 a 0.9 tag\n1 Q0 b 0.5 tag\n", "5 columns, the score or the rank is missing"),
         (b"1\tQ0\ta\t1\t0.9\n", "5 columns, the tag is missing"),
         (b"1 0 a 1\n1 0 b 0\n", "judgments (4 columns), not a run. Give judgments with --qrels"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "a Git LFS pointer in place of the"),
+        (b"<!DOCTYPE html>\n<html><body>404</body></html>\n", "a web page, not a run"),
         (b"1\ta\t1\n", "3 columns that may be ranks, scores or judgments"),
         (b"some prose\nwithout end\n", "2 columns"),
         (b"1 Q0 a 1 abc tag\n", "no score is a number"),
