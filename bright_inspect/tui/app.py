@@ -277,6 +277,18 @@ class BrightInspect(App[BrightInspectError]):
 
         self.push_screen(AuditScreen(*target))
 
+    def action_live(self) -> None:
+        """Search the query at hand again."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+
+        screen = self._desk_screen()
+        if isinstance(screen, InspectScreen) and screen.ready and screen.view is not None:
+            from bright_inspect.retrieval.registry import known_retrievers
+            from bright_inspect.tui.screens.live import LiveScreen
+
+            usable = [spec.name for spec in known_retrievers().values() if spec.needs is None]
+            self.push_screen(LiveScreen(screen.view, usable))
+
     def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
         """Open the queries of some tasks above the overview."""
         from bright_inspect.tui.screens.queries import QueriesScreen

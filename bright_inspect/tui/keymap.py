@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 
 from bright_inspect.errors import UsageError
 
-Scope = Literal["everywhere", "overview", "queries", "inspect", "audit", "lists", "reader"]
+Scope = Literal["everywhere", "overview", "queries", "inspect", "audit", "live", "lists", "reader"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,13 @@ KEYS: tuple[Key, ...] = (
     Key("full-reader", "d", "toggle_full", "full", "the reader over the whole screen, and back", "inspect", True),
     Key("copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "inspect"),
     Key("copy-text", "Y", "copy_text", "copy text", "copy the text in the reader (OSC 52)", "inspect"),
+    Key("live", "r", "app.live", "run live", "search the query again, edited or not; the new list beside the run's",
+        "inspect", True),
+    Key("live-search", "f5", "search", "search", "search the text as it is now", "live", True),
+    Key("live-retriever", "f3", "next_retriever", "retriever", "the next retriever", "live", True),
+    Key("live-variant", "f2", "next_variant", "text", "the text of the next variant", "live", True),
+    Key("live-restrict", "f6", "restrict", "restrict",
+        "the stored list among the documents that were searched, and back", "live", True),
     Key("audit-run", "o", "next_run_here", "other run", "the same of the next run", "audit", True),
     Key("audit-next-table", "right,l", "next_tab(1)", "table", "next table", "audit", True),
     Key("audit-previous-table", "left,h", "next_tab(-1)", "table", "previous table", "audit"),
@@ -90,6 +97,7 @@ SCOPE_TITLES: dict[Scope, str] = {
     "queries": "queries",
     "inspect": "inspect",
     "audit": "audit",
+    "live": "live",
     "lists": "in a list",
     "reader": "in the reader",
 }
@@ -98,6 +106,7 @@ _DISPLAY = {
     "greater_than_sign": ">", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "Esc",
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
     "home": "Home", "end": "End", "space": "Space", "tab": "Tab", "f1": "F1",
+    "f2": "F2", "f3": "F3", "f5": "F5", "f6": "F6",
 }  # fmt: skip
 
 

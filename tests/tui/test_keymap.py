@@ -17,6 +17,7 @@ from bright_inspect.tui.screens.audit import AuditScreen
 from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.screens.help import HelpScreen
 from bright_inspect.tui.screens.inspect import InspectScreen
+from bright_inspect.tui.screens.live import LiveScreen
 from bright_inspect.tui.screens.overview import OverviewScreen
 from bright_inspect.tui.screens.queries import QueriesScreen
 from bright_inspect.tui.widgets.reader import TextReader
@@ -31,6 +32,8 @@ TOGETHER = [
     ("everywhere", "inspect", "reader"),
     ("everywhere", "audit", "lists"),
     ("everywhere", "audit", "reader"),
+    ("everywhere", "live", "lists"),
+    ("everywhere", "live", "reader"),
 ]
 OWNERS: dict[str, type[DOMNode]] = {
     "everywhere": BrightInspect,
@@ -38,6 +41,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "queries": QueriesScreen,
     "inspect": InspectScreen,
     "audit": AuditScreen,
+    "live": LiveScreen,
     "lists": LineTable,
     "reader": TextReader,
 }
@@ -158,7 +162,7 @@ async def test_own_keys_work_and_are_shown() -> None:
     async with driven(demo_app(own)) as pilot:
         assert "F5" in line(pilot, ".keys") or "f5" in line(pilot, ".keys")
         assert "x back" in line(pilot, ".keys")
-        assert "f2 help" in line(pilot, ".keys")
+        assert "F2 help" in line(pilot, ".keys")
         await press(pilot, "A", "j", "q")
         screen_of(pilot, OverviewScreen)
         assert table_of(pilot).cursor == 0

@@ -49,7 +49,7 @@ class InspectScreen(CopyingScreen):
         super().__init__()
         self._rows, self._index, self._order, self._tell_left = rows, index, order, on_leave
         self._wanted = index  # the query asked for; it is on screen once it was read
-        self._view: QueryView | None = None
+        self.view: QueryView | None = None
         self._texts: dict[str, str | None] = {}
         self._doc_id: str | None = None
         self._queries = ReadAhead(self.desk, self.runner)
@@ -79,7 +79,7 @@ class InspectScreen(CopyingScreen):
         self._load()
 
     def on_resize(self, event: events.Resize) -> None:
-        if self._view is not None:
+        if self.view is not None:
             self._show_lists()
 
     def desk_changed(self) -> None:
@@ -87,7 +87,7 @@ class InspectScreen(CopyingScreen):
         if scored.layers != self._layers:
             self._layers = scored.layers
             self._judge_anew()
-        elif self._view is not None:
+        elif self.view is not None:
             self._follow_rows()
             self._show()
 
@@ -100,7 +100,7 @@ class InspectScreen(CopyingScreen):
         """Other judgments count: the query is read again, and the place in it is kept."""
         self._queries.forget()
         self._follow_rows()
-        if self._view is None or self._wanted != self._index:
+        if self.view is None or self._wanted != self._index:
             self._load()
         else:
             self._queries.ask(self.row.key, lambda read: self._loaded_anew(*read), self._show)
@@ -108,7 +108,7 @@ class InspectScreen(CopyingScreen):
     def _loaded_anew(self, view: QueryView, texts: dict[str, str | None]) -> None:
         if self.left:
             return
-        self._view, self._texts = view, {**self._texts, **texts}
+        self.view, self._texts = view, {**self._texts, **texts}
         self._show()
 
     def leave_level(self) -> bool:
@@ -176,7 +176,7 @@ class InspectScreen(CopyingScreen):
             return
         self.runner.cancel("text")
         self._index = self._wanted = index
-        self._view, self._texts = view, texts
+        self.view, self._texts = view, texts
         self._doc_id = None
         self._show(first=True)
         following = index + self._direction
@@ -211,7 +211,7 @@ class InspectScreen(CopyingScreen):
         return [self.query_one(f"#list{run.run_id}", LineTable) for run in self.desk.session.runs]
 
     def _show_lists(self, *, first: bool = False) -> None:
-        view = self._view
+        view = self.view
         if view is None or not self.size.width:
             return
         merged = self.merged
@@ -292,7 +292,7 @@ class InspectScreen(CopyingScreen):
 
     def action_next_gold(self, step: int) -> None:
         """The next gold by rank in the list with the cursor; golds that no list holds come after."""
-        view = self._view
+        view = self.view
         if view is None:
             return
         if not view.golds:
@@ -312,7 +312,7 @@ class InspectScreen(CopyingScreen):
     def action_next_unjudged(self, step: int) -> None:
         """The next unjudged document of the list with the cursor."""
         table = self.focused if isinstance(self.focused, LineTable) else self._tables()[0]
-        view = self._view
+        view = self.view
         if view is None:
             return
         index = next_unjudged(view, table.rows, table.cursor, step)
@@ -360,7 +360,7 @@ class InspectScreen(CopyingScreen):
 
     def _show_reading(self) -> None:
         """Show the chosen tab; a document that is not read yet is asked for."""
-        view = self._view
+        view = self.view
         if view is None:
             return
         shown = self.pane.show(view, self.desk.compared, self._texts, self._doc_id, self._no_text_message())
@@ -371,7 +371,7 @@ class InspectScreen(CopyingScreen):
         desk, task = self.desk, (view.key.dataset, view.key.task)
 
         def still_wanted() -> bool:
-            return self._view is view and self._doc_id == doc_id and doc_id not in self._texts
+            return self.view is view and self._doc_id == doc_id and doc_id not in self._texts
 
         def say_reading() -> None:
             if still_wanted() and self.runner.busy("text") and self.pane.tab == "Document":
