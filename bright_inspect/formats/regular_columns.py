@@ -45,9 +45,10 @@ def _kind(cursor: Cursor, table: str) -> str | None:
     row = cursor.execute(f"""
         SELECT count(*) > 0 AND count(*) = count(q) AND count(*) = count(d) AND NOT bool_or(starts_with(q, '#')
                    OR contains(q, '\r') OR contains(v, '\r') OR contains(q, '\t') OR trim(q) <> q OR trim(d) <> d),
-               coalesce(bool_and(try_cast(v AS INTEGER)::VARCHAR = v AND try_cast(v AS INTEGER) = number), false)
+               -- An aggregate passes over NULL, which is what a failed cast gives.
+               bool_and(coalesce(try_cast(v AS INTEGER)::VARCHAR = v AND try_cast(v AS INTEGER) = number, false))
                    AND max(number) > 1,
-               bool_and(isfinite(try_cast(replace(v, '_', '?') AS DOUBLE))) AND count(*) = count(try_cast(v AS DOUBLE))
+               bool_and(coalesce(isfinite(try_cast(replace(v, '_', '?') AS DOUBLE)), false))
                    AND bool_or(contains(v, '.'))
         FROM (SELECT q, d, v, row_number() OVER (PARTITION BY q ORDER BY rowid) AS number FROM {identifier(table)})
     """).fetchone()

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bright_inspect.errors import UnreadableInput
+from bright_inspect.formats.score_findings import CODES
 from tests.formats.reading import Row, run_of
 
 
@@ -161,3 +162,18 @@ def test_parquet_that_is_no_run(tmp_path: Path, content: bytes, said: str) -> No
     with pytest.raises(UnreadableInput) as caught:
         run_of(tmp_path, content)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["msmarco", "tevatron"])
+@pytest.mark.parametrize("where", [0, 33, 60])
+@pytest.mark.parametrize("odd", ["odd\tdoc\tabc", "odd\t7\tdoc", "odd\tdoc\t", "odd\tdoc\t1_0", "odd\tdoc\tnan"])
+def test_one_odd_line_in_a_regular_file_is_told(tmp_path: Path, name: str, where: int, odd: str) -> None:
+    thirds = ("1", "2") if name == "msmarco" else ("0.75", "0.5")
+    expected = [(f"q{query}", f"d{third}", third) for query in range(30) for third in thirds]
+    lines = ["\t".join(row) for row in expected]
+    lines.insert(where, odd)
+    run = run_of(tmp_path, "".join(f"{line}\n" for line in lines))
+    assert run.read.format == name
+    assert len(run.rows) + sum(f.count for f in run.read.findings if f.code not in CODES) == len(lines)
+    scores = [(query_id, doc_id, score) for query_id, doc_id, score, _ in run.rows if query_id != "odd"]
+    assert scores == [(q, d, 1 / int(text) if name == "msmarco" else float(text)) for q, d, text in expected]
