@@ -19,7 +19,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.measures import parse_measure
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.evaluation.scores import Engine, TaskScores, task_scores
-from bright_inspect.formats.runs import ReadRun, read_run
+from bright_inspect.formats.runs import ReadRun, read_runs
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.request import OpenRequest
 
@@ -63,7 +63,7 @@ def _database() -> Database:
 def read_file(path: Path) -> Table:
     """Read a run file with the reader that it needs."""
     cursor = _database().cursor()
-    read = read_run(cursor, path, "run")
+    read = read_runs(cursor, path, "run")[0]
     rows = cursor.execute(f"SELECT query_id, doc_id, score, given_rank FROM {identifier('run')}").fetchall()
     cursor.close()
     return Table([(str(q), str(d), float(s), None if r is None else int(r)) for q, d, s, r in rows], read)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -49,7 +50,7 @@ def _retrieve(
     depth: int,
     out: Path,
     data: Path | None,
-    listener: object,
+    listener: Callable[[Progress], None],
     token: CancelToken,
 ) -> list[str]:
     from bright_inspect.datasets.places import find_sources
@@ -66,7 +67,7 @@ def _retrieve(
         raise UsageError(f"{spec.name} cannot be used here: {spec.needs}.", "")
 
     def tell(done: int, total: int, message: str) -> None:
-        listener(Progress(done, total, message))  # type: ignore[operator]
+        listener(Progress(done, total, message))
 
     with Database(cache_folder() / "spilled") as database, database_errors_told():
         cursor = database.cursor()

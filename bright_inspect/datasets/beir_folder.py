@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from bright_inspect.datasets.judged_task import JudgedTask
 from bright_inspect.datasets.judgment_files import JudgmentFiles
-from bright_inspect.datasets.plain_files import NO_PAGES, documents_sql, queries_sql
-from bright_inspect.datasets.source import Source
+from bright_inspect.datasets.plain_files import documents_sql, queries_sql
 from bright_inspect.db import Cursor
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import normalised_task
@@ -19,7 +19,7 @@ _COMPRESSED = ("", ".gz", ".zst", ".bz2", ".xz")
 _SPLIT = "test"
 
 
-class BeirFolder(Source):
+class BeirFolder(JudgedTask):
     """One task, called as the folder is. Its queries are those that the split judges: BEIR's file holds all splits'."""
 
     def __init__(self, folder: Path, split: str | None = None) -> None:
@@ -29,8 +29,6 @@ class BeirFolder(Source):
             UnreadableInput: a file of the layout is missing, or ``split`` is; without ``test`` a split must be named,
                 unless there is only one.
         """
-        self._folder = folder
-        self._task = normalised_task(folder.absolute().name)
         self._queries_path = _file(folder, "queries.jsonl")
         self._corpus_path = _file(folder, "corpus.jsonl")
         splits = _splits(folder)
@@ -45,33 +43,12 @@ class BeirFolder(Source):
                 f"{folder}: no qrels/{self.split}.tsv; there are {', '.join(splits)}.",
                 "Give the judgments of one with --qrels.",
             )
-        self._judgments = JudgmentFiles([splits[self.split]])
-
-    @property
-    def name(self) -> str:
-        return str(self._folder)
-
-    def tasks(self) -> dict[str, tuple[str, ...]]:
-        return {DATASET: (self._task,)}
+        judgments = JudgmentFiles([splits[self.split]])
+        super().__init__(str(folder), DATASET, normalised_task(folder.absolute().name), judgments)
 
     def queries_sql(self, dataset: str, task: str) -> str:
         return f"""FROM ({queries_sql([self._queries])}) SEMI JOIN ({self._judgments.qrels_sql}) USING (query_id)
                    ORDER BY position"""
-
-    def qrels_sql(self, dataset: str, task: str) -> str:
-        return self._judgments.qrels_sql
-
-    def exclusions_sql(self, dataset: str, task: str) -> str:
-        return self._judgments.exclusions_sql
-
-    def gold_pages_sql(self, dataset: str, task: str) -> str:
-        return NO_PAGES
-
-    def variants(self, dataset: str, task: str) -> tuple[str, ...]:
-        return ()
-
-    def variant_sql(self, dataset: str, task: str, variant: str) -> str:
-        raise UnreadableInput(f"{self.name}: has no variant {variant}.")
 
     def documents_sql(self, dataset: str, task: str) -> str | None:
         return documents_sql([self._documents] if self._documents else [])

@@ -6,23 +6,22 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from bright_inspect.datasets.judged_task import JudgedTask
 from bright_inspect.datasets.judgment_files import JudgmentFiles
-from bright_inspect.datasets.source import Source
 from bright_inspect.db import Cursor
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import normalised_task
-from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.errors import UsageError
 from bright_inspect.formats.tables import TextTable, text_tables
 
 NO_PAIRS = "SELECT NULL::VARCHAR AS query_id, NULL::VARCHAR AS doc_id WHERE false"
-NO_PAGES = "SELECT NULL::VARCHAR AS query_id, NULL::VARCHAR AS page_id WHERE false"
 # What files are called when their folder has the name of the collection.
 _GENERIC = re.compile(r"(queries|query|topics|qrels?|corpus|test|dev|train|collection|documents)", re.IGNORECASE)
 _SUFFIXES = re.compile(r"(\.(gz|zst|bz2|xz|tsv|csv|txt|jsonl?|ndjson|parquet))+$", re.IGNORECASE)
 _ROLES = re.compile(r"^(queries|topics|qrels?|corpus)[._-]|[._-](queries|topics|qrels?|corpus)$", re.IGNORECASE)
 
 
-class PlainFiles(Source):
+class PlainFiles(JudgedTask):
     """One task, called ``name`` or what the files are called, of the dataset ``custom:{name}``."""
 
     def __init__(
@@ -41,36 +40,13 @@ class PlainFiles(Source):
         paths = [*([queries] if queries else []), *qrels, *corpus]
         if not paths:
             raise UsageError("no file of queries, judgments or documents.", "Give --queries, --qrels or --corpus.")
-        self._paths = paths
-        self._task = normalised_task(name or collection_name(paths[0]))
+        task = normalised_task(name or collection_name(paths[0]))
+        super().__init__(", ".join(map(str, paths)), f"custom:{task}", task, JudgmentFiles(qrels))
         self._queries = TextTable(queries) if queries else None
-        self._judgments = JudgmentFiles(qrels)
         self._documents = text_tables(corpus, titled=True)
-
-    @property
-    def name(self) -> str:
-        return ", ".join(map(str, self._paths))
-
-    def tasks(self) -> dict[str, tuple[str, ...]]:
-        return {f"custom:{self._task}": (self._task,)}
 
     def queries_sql(self, dataset: str, task: str) -> str:
         return queries_sql([self._queries] if self._queries else [])
-
-    def qrels_sql(self, dataset: str, task: str) -> str:
-        return self._judgments.qrels_sql
-
-    def exclusions_sql(self, dataset: str, task: str) -> str:
-        return self._judgments.exclusions_sql
-
-    def gold_pages_sql(self, dataset: str, task: str) -> str:
-        return NO_PAGES
-
-    def variants(self, dataset: str, task: str) -> tuple[str, ...]:
-        return ()
-
-    def variant_sql(self, dataset: str, task: str, variant: str) -> str:
-        raise UnreadableInput(f"{self.name}: has no variant {variant}.")
 
     def documents_sql(self, dataset: str, task: str) -> str | None:
         return documents_sql(self._documents)

@@ -9,10 +9,10 @@ format instead of guessing.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from bright_inspect.db import Cursor, Database, identifier
+from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.findings import Finding
 from bright_inspect.formats.files import clean_copy, scan_file
 from bright_inspect.formats.qrels_json import read_json_rows
@@ -31,33 +31,6 @@ class QrelsRead:
     format: QrelsFormat
     findings: tuple[Finding, ...]
     has_exclusions: bool
-
-
-@dataclass(frozen=True, slots=True)
-class QrelsFile:
-    """``rows`` are (query_id, doc_id, relevance), ``exclusions`` (query_id, doc_id); in file order, each pair once."""
-
-    rows: list[tuple[str, str, int]]
-    findings: list[Finding]
-    exclusions: list[tuple[str, str]] = field(default_factory=list)
-
-
-def read_qrels(path: Path, format: QrelsFormat | None = None) -> QrelsFile:  # noqa: A002
-    """Read a judgment file into Python lists; as ``read_qrels_into``, for files that are known to be small.
-
-    Raises:
-        UnreadableInput: as ``read_qrels_into``.
-    """
-    with Database() as database:
-        cursor = database.cursor()
-        read = read_qrels_into(cursor, path, "judgments", format)
-        rows = cursor.execute("SELECT query_id, doc_id, relevance FROM judgments ORDER BY rowid").fetchall()
-        excluded = cursor.execute("SELECT query_id, doc_id FROM judgments_exclusions ORDER BY rowid").fetchall()
-    return QrelsFile(
-        [(str(query_id), str(doc_id), int(relevance)) for query_id, doc_id, relevance in rows],
-        list(read.findings),
-        [(str(query_id), str(doc_id)) for query_id, doc_id in excluded],
-    )
 
 
 def read_qrels_into(cursor: Cursor, path: Path, table: str, format: QrelsFormat | None = None) -> QrelsRead:  # noqa: A002

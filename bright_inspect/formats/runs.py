@@ -92,11 +92,6 @@ def _has_spaced_ids(cursor: Cursor, part: Part) -> bool:
     return bool(row and row[0])
 
 
-def read_run(cursor: Cursor, path: Path, table: str) -> ReadRun:
-    """The first run of a file; see ``read_runs``."""
-    return read_runs(cursor, path, table)[0]
-
-
 def _read_parts(
     cursor: Cursor, path: Path, table: str, name: str, field: str | None, *, forced: bool
 ) -> tuple[str, list[Part]]:

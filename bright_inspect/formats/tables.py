@@ -234,12 +234,12 @@ def _json_columns(path: Path, text: str) -> tuple[str, ...]:
 
 
 def _delimited(path: Path, lines: list[str], *, cut: bool) -> _Layout:
-    for format, delimiter in (("tsv", "\t"), ("csv", ",")):  # noqa: A001
+    for written_as, delimiter in (("tsv", "\t"), ("csv", ",")):
         columns = tuple(name.strip() for name in next(csv.reader([lines[0]], delimiter=delimiter), []))
         lowered = tuple(name.lower() for name in columns)
         if len(set(lowered)) > 1 and set(lowered) & set(_ID_NAMES) and set(lowered) & set(_TEXT_NAMES):
-            quoted = format == "csv" or _is_quoted(lines[1:], delimiter, cut)
-            return _Layout("csv" if format == "csv" else "tsv", lowered, header=True, quoted=quoted)
+            quoted = written_as == "csv" or _is_quoted(lines[1:], delimiter, cut)
+            return _Layout("csv" if written_as == "csv" else "tsv", lowered, header=True, quoted=quoted)
     quoted = "\t" in lines[0] and _is_quoted(lines, "\t", cut)
     if quoted or sum("\t" in line for line in lines) > len(lines) // 2:
         return _Layout("tsv", ("id", "text"), header=False, quoted=quoted)

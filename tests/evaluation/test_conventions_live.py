@@ -15,9 +15,9 @@ from bright_inspect.domain.measures import Measure, parse_measure, parse_measure
 from bright_inspect.domain.names import BRIGHT_TASKS
 from bright_inspect.domain.ties import JudgedPlace, TieRange, tie_range
 from bright_inspect.evaluation.conventions import CONVENTIONS, OURS, QueryCase, find_convention
-from bright_inspect.formats.trec_qrels import read_trec_qrels
 from tests.evaluation.test_conventions import NDCG, ONE, RR, Grades, Listed, case
 from tests.evaluation.test_measures import DOC_IDS, SCORES
+from tests.formats.qrels_reading import read_qrels
 
 LISTS = st.lists(st.tuples(st.sampled_from(DOC_IDS), st.sampled_from(SCORES)), min_size=1, max_size=12)
 GRADES = st.dictionaries(st.sampled_from([*DOC_IDS, "unlisted"]), st.integers(-1, 3), min_size=1, max_size=8).filter(
@@ -149,7 +149,7 @@ RADER_TASKS = {
 
 def rader_cases(folder: Path, task: str) -> list[QueryCase]:
     run = json.loads((folder / "rader" / task / "gpt4_score.json").read_bytes())
-    qrels = read_trec_qrels(folder / "qrels" / f"qrels.bright-{task.replace('_', '-')}.txt").rows
+    qrels = read_qrels(folder / "qrels" / f"qrels.bright-{task.replace('_', '-')}.txt").rows
     relevance: dict[str, Grades] = {}
     for query_id, doc_id, grade in qrels:
         relevance.setdefault(query_id, {})[doc_id] = grade

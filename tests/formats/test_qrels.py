@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from bright_inspect.db import Database, path_literal
 from bright_inspect.errors import UnreadableInput
-from bright_inspect.formats.qrels import QrelsFile, read_qrels, read_qrels_into
+from bright_inspect.formats.qrels import read_qrels_into
 from bright_inspect.formats.qrels_sniff import QrelsFormat
+from tests.formats.qrels_reading import QrelsFile, read_qrels
 
 GOOD = "1 0 a 1\n1 0 b 0\nq2 Q0 c 3\n"
 ROWS = [("1", "a", 1), ("1", "b", 0), ("q2", "c", 3)]

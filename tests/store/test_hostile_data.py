@@ -10,10 +10,10 @@ import pytest
 from bright_inspect.domain.measures import Measure
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.evaluation.scores import task_scores
-from bright_inspect.formats.trec_qrels import read_trec_qrels
 from bright_inspect.store.opening import open_session
 from bright_inspect.store.progress import CancelToken
 from bright_inspect.store.request import OpenRequest
+from tests.formats.qrels_reading import read_qrels
 from tests.support import example, write_bright
 
 
@@ -45,7 +45,7 @@ def test_unusual_blanks_belong_to_ids(tmp_path: Path, odd: str, separator: str) 
     qrels, run = tmp_path / "own.txt", tmp_path / "run.trec"
     qrels.write_bytes(separator.join(["1", "0", odd, "1"]).encode() + b"\n")
     run.write_bytes(f"1 Q0 {odd} 1 1.0 t\n".encode())
-    assert read_trec_qrels(qrels).rows == [("1", odd, 1)]
+    assert read_qrels(qrels).rows == [("1", odd, 1)]
     opening = open_session(OpenRequest((str(run),), qrels=(str(qrels),)))
     try:
         (scores,) = task_scores(opening.session, Measure("RR", None))

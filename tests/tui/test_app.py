@@ -160,4 +160,4 @@ async def test_a_click_on_the_key_line_does_what_the_key_does() -> None:
         keys = line(pilot, ".keys")
         await pilot.click(".keys", offset=(1 + keys.index("? help") + 3, 0))
         await settle(pilot)
-        screen_of(pilot, HelpScreen)
+        assert isinstance(pilot.app.screen, HelpScreen)
