@@ -51,16 +51,22 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The documents to search, in a fixed order.
+    """The documents of a task to search, in a fixed order.
 
     ``read`` gives ``(doc_id, text)`` anew on each call; ``size`` is how many; ``digest`` changes with any id, text or
-    the order, and names what is cached for this corpus: it consists of letters and digits only. ``name`` is shown.
+    the order, and names what is cached for this corpus: it consists of letters and digits only.
     """
 
-    name: str
+    dataset: str
+    task: str
     size: int
     digest: str
     read: Callable[[], Iterator[tuple[str, str]]]
+
+    @property
+    def name(self) -> str:
+        """The corpus as it is shown."""
+        return f"{self.dataset}/{self.task}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,49 @@ class TermWeight:
     idf: float
     tf: int
     contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceScore:
+    """How close a sentence of a document, ``text[start:end]``, is to a query: the retriever's score of it alone."""
+
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a model is given beside the texts themselves.
+
+    ``source`` says where the prefixes come from. ``query_tokens`` counts the query with its prefix and special tokens,
+    before the cut to ``max_length`` tokens; None where that is not known here (a server counts by itself).
+    """
+
+    query_prefix: str
+    document_prefix: str
+    source: str
+    max_length: int | None
+    query_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How a model is to be loaded and used; None and "auto" leave it to the model and the machine.
+
+    ``device``: "auto" (cuda, else mps, else cpu), a torch device, or several separated by commas, which share the
+    encoding. ``precision``: "float32", "bfloat16" or "float16". ``max_length``: tokens of a text, prefix included.
+    ``batch_size``: texts encoded at once. ``trust_remote_code``: run Python code that comes with the model.
+    """
+
+    device: str = "auto"
+    precision: str = "float32"
+    max_length: int | None = None
+    batch_size: int | None = None
+    revision: str | None = None
+    trust_remote_code: bool = False
+    query_prefix: str | None = None
+    document_prefix: str | None = None
 
 
 @runtime_checkable
@@ -114,6 +163,66 @@ class Explains(Protocol):
         ...
 
 
+@runtime_checkable
+class ExplainsBySentence(Protocol):
+    """A retriever that can score the sentences of a document one by one."""
+
+    def sentence_scores(self, text: str, document: str, check: Check = never_stop) -> list[SentenceScore]:
+        """The sentences of a document in its order, each with its score for the query ``text``."""
+        ...
+
+
+@runtime_checkable
+class Sends(Protocol):
+    """A retriever whose model is given more than the bare text."""
+
+    def sent(self, text: str) -> Sent:
+        """What a query is sent with."""
+        ...
+
+
+@runtime_checkable
+class Provenance(Protocol):
+    """A retriever or reranker that has more to say of how it works than its name: it goes into a run's sidecar."""
+
+    @property
+    def provenance(self) -> dict[str, str | int | float | None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """Scores of documents for one query, in the order they were given; ``cut[i]`` says that the model's max length cut
+    document i, and is None throughout where that is not known (a server cuts by itself)."""
+
+    scores: Sequence[float]
+    cut: Sequence[bool | None]
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores the documents of a list anew, query and document together. Used by one thread at a time."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def device(self) -> str | None: ...
+
+    @property
+    def max_length(self) -> int | None:
+        """Tokens of query and document together; None where it is not known."""
+        ...
+
+    def score(
+        self, text: str, documents: Sequence[str], progress: Progress = ignore_progress, check: Check = never_stop
+    ) -> Reranked:
+        """Score each document for the query ``text``."""
+        ...
+
+
+MakeReranker = Callable[[Path, Progress, Check], Reranker]
+"""``(cache_folder, progress, check)`` -> a reranker. Raises as ``Make``."""
+
 Make = Callable[[Corpus, Path, Progress, Check], Retriever]
 """``(corpus, cache_folder, progress, check)`` -> a retriever of this corpus. What it stores lies in a folder of its own
 under ``cache_folder``, which may be deleted at any time.
@@ -131,4 +240,14 @@ class RetrieverSpec:
     name: str
     title: str
     make: Make
+    needs: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RerankerSpec:
+    """A reranker that can be chosen; ``needs`` as for ``RetrieverSpec``."""
+
+    name: str
+    title: str
+    make: MakeReranker
     needs: str | None = None

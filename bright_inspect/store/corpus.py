@@ -48,7 +48,7 @@ def task_corpus(database: Database, cursor: Cursor, collections: Collections, ta
         finally:
             reading.close()
 
-    return Corpus("/".join(task), int(size), str(digest or "empty"), read)
+    return Corpus(*task, int(size), str(digest or "empty"), read)
 
 
 def task_queries(cursor: Cursor, collections: Collections, task: TaskKey, variant: str) -> TaskQueries:

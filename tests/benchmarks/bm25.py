@@ -78,7 +78,7 @@ def corpus_in(folder: Path) -> Corpus:
                 yield f"page_{number // 8}/passage_{number % 8}.txt", line
 
     size = sum(1 for _ in read())
-    return Corpus("synthetic", size, f"synthetic{size}", read)
+    return Corpus("custom", "synthetic", size, f"synthetic{size}", read)
 
 
 # --- what runs in processes of its own --------------------------------------------------------------------------------

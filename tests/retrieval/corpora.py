@@ -21,7 +21,7 @@ DOCUMENTS = {
 def corpus_of(documents: Mapping[str, str] | Sequence[tuple[str, str]], name: str = "small") -> Corpus:
     rows = list(documents.items() if isinstance(documents, Mapping) else documents)
     digest = hashlib.sha256(repr(rows).encode()).hexdigest()
-    return Corpus(name, len(rows), digest, lambda: iter(rows))
+    return Corpus("custom", name, len(rows), digest, lambda: iter(rows))
 
 
 def retriever(name: str, documents: Mapping[str, str] | Sequence[tuple[str, str]], folder: Path) -> Retriever:

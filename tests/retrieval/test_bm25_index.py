@@ -28,7 +28,7 @@ def unread(corpus: Corpus) -> Corpus:
     def read() -> Any:
         raise AssertionError("the corpus was read again")
 
-    return Corpus(corpus.name, corpus.size, corpus.digest, read)
+    return Corpus(corpus.dataset, corpus.task, corpus.size, corpus.digest, read)
 
 
 def test_built_once_for_both_flavours(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch:
         return 1
 
     monkeypatch.setattr(bm25_index, "_write_array", full)
-    with pytest.raises(BrightInspectError, match=r"index of small cannot be written: No space left on device\."):
+    with pytest.raises(BrightInspectError, match=r"index of custom/small cannot be written: No space left on device\."):
         retriever("bm25", DOCUMENTS, tmp_path)
     assert written
     assert list((tmp_path / "bm25").iterdir()) == []
@@ -117,7 +117,7 @@ def test_what_killed_processes_left_goes_after_a_day(tmp_path: Path) -> None:
 @pytest.mark.parametrize("digest", ["", "../up", "a/b", "é"])
 def test_a_digest_is_no_path(digest: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a digest"):
-        make_bm25(Corpus("c", 0, digest, lambda: iter(())), tmp_path, ignore_progress, never_stop)
+        make_bm25(Corpus("custom", "c", 0, digest, lambda: iter(())), tmp_path, ignore_progress, never_stop)
 
 
 def _search_in_a_process(folder: str) -> dict[str, float]:
