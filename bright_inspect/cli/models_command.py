@@ -1,4 +1,4 @@
-"""``bright-inspect models``: the retrievers that can be used here, and what the others need."""
+"""``bright-inspect models``: the retrievers and rerankers that can be used here, and what the others need."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ from bright_inspect.cli.output import print_json, print_table
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(as_json: bool) -> int:
-    """List the retrievers: their names, what they are, and whether they can be used here."""
-    from bright_inspect.retrieval.registry import known_retrievers
+    """List retrievers and rerankers: their names, what they are, and whether they can be used here.
 
-    specs = known_retrievers().values()
+    Any other model is dense:MODEL or cross-encoder:MODEL, by folder or by its name on the Hugging Face Hub; one behind
+    a server is endpoint:MODEL or endpoint:MODEL@URL; one of your own is package.module:factory.
+    """
+    from bright_inspect.retrieval.registry import known_rerankers, known_retrievers
+
+    rows = [("retriever", spec.name, spec.title, spec.needs) for spec in known_retrievers().values()]
+    rows += [("reranker", spec.name, spec.title, spec.needs) for spec in known_rerankers().values()]
     if as_json:
-        print_json([{"name": spec.name, "title": spec.title, "needs": spec.needs} for spec in specs])
+        print_json([{"kind": kind, "name": name, "title": title, "needs": needs} for kind, name, title, needs in rows])
     else:
-        print_table(["name", "what it is", "here"], ([spec.name, spec.title, spec.needs or "yes"] for spec in specs))
+        print_table(
+            ["kind", "name", "what it is", "here"],
+            ([kind, name, title, needs or "yes"] for kind, name, title, needs in rows),
+        )
     return 0

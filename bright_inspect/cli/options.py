@@ -15,6 +15,7 @@ import click
 from bright_inspect.domain.measures import Measure, parse_measures
 from bright_inspect.domain.ordering import TIE_RULES, TieRule
 from bright_inspect.domain.visible import visible
+from bright_inspect.retrieval.protocol import ModelOptions
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.store.request import OpenRequest
 
@@ -76,6 +77,54 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
         return decorated
 
     return decorate
+
+
+def model_options(command: _Command) -> _Command:
+    """How models are loaded and used; the command gets it as ``options``, a ModelOptions."""
+
+    @functools.wraps(command)
+    def with_options(
+        device: str,
+        precision: str,
+        max_length: int | None,
+        query_max_length: int | None,
+        batch_size: int | None,
+        revision: str | None,
+        trust_remote_code: bool,
+        query_prefix: str | None,
+        document_prefix: str | None,
+        **others: Any,
+    ) -> Any:
+        options = ModelOptions(
+            device, precision, max_length, query_max_length, batch_size, revision, trust_remote_code,
+            _with_line_breaks(query_prefix), _with_line_breaks(document_prefix),
+        )  # fmt: skip
+        return command(options=options, **others)
+
+    decorated: _Command = with_options
+    for option in (
+        click.option("--document-prefix", metavar="TEXT", help="Before every document; \\n is a line break."),
+        click.option("--query-prefix", metavar="TEXT",
+                     help="Before every query; \\n is a line break. Default: BRIGHT's table for the task, or the "
+                          "model's own."),
+        click.option("--trust-remote-code", is_flag=True, help="Run Python code that comes with the model."),
+        click.option("--revision", metavar="COMMIT", help="The model's revision on the Hub."),
+        click.option("--batch-size", type=click.IntRange(1), metavar="N", help="Texts that a model is given at once."),
+        click.option("--query-max-length", type=click.IntRange(1), metavar="TOKENS",
+                     help="Where a query is cut, if not where a document is."),
+        click.option("--max-length", type=click.IntRange(1), metavar="TOKENS",
+                     help="Where a text is cut, prefix included. Default: the model's."),
+        click.option("--precision", type=click.Choice(["float32", "bfloat16", "float16"]), default="float32",
+                     show_default=True, help="Of the model; vectors are kept in float32."),
+        click.option("--device", default="auto", show_default=True, metavar="NAME",
+                     help="cuda, mps, cpu, cuda:1; several with commas share the encoding."),
+    ):  # fmt: skip
+        decorated = option(decorated)
+    return decorated
+
+
+def _with_line_breaks(text: str | None) -> str | None:
+    return None if text is None else text.replace("\\n", "\n")
 
 
 def output_options(command: _Command) -> _Command:

@@ -3,113 +3,134 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from bright_inspect import __version__
-from bright_inspect.cli.options import interruptible, progress_line
-from bright_inspect.domain.corpora import corpus_size
-from bright_inspect.domain.names import ORIGINAL, normalised_task
+from bright_inspect.cli.options import interruptible, model_options, progress_line
+from bright_inspect.cli.task_inputs import (
+    TaskInputs,
+    made_reranker,
+    made_retriever,
+    opened_task,
+    provenance_of,
+    task_options,
+)
+from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.domain.visible import visible
-from bright_inspect.errors import UsageError
+from bright_inspect.retrieval.protocol import Corpus, ModelOptions, Retriever
 from bright_inspect.store.progress import CancelToken, Progress
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    task: str
+    dataset: str | None
+    data: Path | None
+    retriever: str
+    engine: str | None
+    variant: str
+    depth: int
+    rerank: str | None
+    rerank_top: int
+    rerank_max_length: int | None
+    out: Path
+
+
 @click.command()
-@click.option("--task", required=True, metavar="TASK", help="The task whose queries and documents are searched.")
-@click.option("--dataset", metavar="NAME", help="The dataset, if the task is in several: bright, bright-long, demo ...")
+@task_options
 @click.option("--retriever", required=True, metavar="NAME", help="What searches: bright-inspect models lists them.")
+@click.option("--engine", type=click.Choice(["rank_bm25"]), help="With rank-bm25: the package itself, slowly.")
 @click.option("--variant", default=ORIGINAL, show_default=True, metavar="NAME", help="The text of the queries.")
 @click.option("--depth", default=1000, show_default=True, type=click.IntRange(1), help="Documents a query.")
+@click.option("--rerank", metavar="NAME", help="Rerank the top of each list: cross-encoder:MODEL, endpoint:MODEL.")
+@click.option("--rerank-top", default=100, show_default=True, type=click.IntRange(1), help="Documents to rerank.")
+@click.option("--rerank-max-length", type=click.IntRange(1), metavar="TOKENS", help="Where the reranker cuts a pair.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The run, in TREC format.")
-@click.option(
-    "--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of a BRIGHT snapshot or of BEIR data."
-)
-def command(
-    task: str, dataset: str | None, retriever: str, variant: str, depth: int, out: Path, data: Path | None
-) -> int:
+@model_options
+def command(options: ModelOptions, **wanted: object) -> int:
     """Make a run: excluded documents are removed before the cut, and a sidecar says how it was made.
 
     A broken run goes on where it stopped when the same command is given again.
     """
+    asked = _Wanted(**wanted)  # type: ignore[arg-type]  # click's names are the fields
     with progress_line() as listener:
-        lines = interruptible(
-            lambda token: _retrieve(task, dataset, retriever, variant, depth, out, data, listener, token)
-        )
+        lines = interruptible(lambda token: _retrieve(asked, options, listener, token))
     for line in lines:
         click.echo(visible(line), err=True)
     return 0
 
 
 def _retrieve(
-    task: str,
-    dataset: str | None,
-    retriever_name: str,
-    variant: str,
-    depth: int,
-    out: Path,
-    data: Path | None,
-    listener: Callable[[Progress], None],
-    token: CancelToken,
+    wanted: _Wanted, options: ModelOptions, listener: Callable[[Progress], None], token: CancelToken
 ) -> list[str]:
-    from bright_inspect.datasets.places import find_sources
-    from bright_inspect.db import Database, database_errors_told
-    from bright_inspect.retrieval.registry import find_retriever
-    from bright_inspect.store.collections import Collections
-    from bright_inspect.store.corpus import task_corpus, task_queries
-    from bright_inspect.store.retrieving import retrieve_run
-    from bright_inspect.store.run_cache import cache_folder
-    from bright_inspect.store.schema import create_tables
+    from bright_inspect.store.corpus import task_queries
+    from bright_inspect.store.retrieving import Retrieved, refuse_existing, retrieve_run
 
-    spec = find_retriever(retriever_name)
-    if spec.needs is not None:
-        raise UsageError(f"{spec.name} cannot be used here: {spec.needs}.", "")
-
-    def tell(done: int, total: int, message: str) -> None:
-        listener(Progress(done, total, message))
-
-    with Database(cache_folder() / "spilled") as database, database_errors_told():
-        cursor = database.cursor()
-        token.watch(cursor)
-        create_tables(cursor)
-        collections = Collections(cursor, find_sources(data))
-        key = collections.find(normalised_task(task), dataset)
-        if key is None:
-            raise UsageError(f"no data for task {task!r}.", "Give --data DIR, or fetch it: bright-inspect fetch bright")
-        collections.load(key)
-        queries = task_queries(cursor, collections, key, variant)
-        tell(0, len(queries.query_ids), "reading the corpus")
-        corpus = task_corpus(database, cursor, collections, key)
-        if corpus is None:
-            raise UsageError(f"no documents at hand for {'/'.join(key)}.", "Give --data DIR with documents/.")
-        searcher = spec.make(corpus, cache_folder() / "retrieval", tell, token.check)
-        whole = corpus_size(*key)
+    refuse_existing(wanted.out)
+    with opened_task(wanted.task, wanted.dataset, wanted.data, listener, token) as inputs:
+        queries = task_queries(inputs.cursor, inputs.collections, inputs.key, wanted.variant)
+        corpus = inputs.corpus()
+        searcher = _searcher(wanted, options, corpus, inputs)
         provenance = {
             "made_by": f"bright-inspect {__version__} retrieve",
-            "system": spec.name,
-            "variant": variant,
-            "dataset": key[0],
-            "task": key[1],
-            "depth": depth,
+            "system": searcher.name,
+            "variant": wanted.variant,
+            "dataset": inputs.key[0],
+            "task": inputs.key[1],
+            "depth": wanted.depth,
             "device": searcher.device,
-            "corpus_documents": corpus.size,
-            "corpus_documents_of": whole,
-            "corpus_md5": corpus.digest,
+            "engine": wanted.engine,
+            **inputs.corpus_provenance(corpus),
             "excluded_pairs": sum(map(len, queries.excluded)),
+            **provenance_of(searcher),
         }
-        made = retrieve_run(
-            searcher, queries, depth, out, provenance, lambda done, total: tell(done, total, f"searching {key[1]}"),
-            token.check,
-        )  # fmt: skip
-    lines = [f"{out}: {made.queries} queries of {'/'.join(key)} by {spec.name}, {variant}."]
+
+        def searching(done: int, total: int) -> None:
+            inputs.tell(done, total, f"searching {inputs.key[1]}")
+
+        made: Retrieved = retrieve_run(searcher, queries, wanted.depth, wanted.out, provenance, searching, token.check)
+        task = "/".join(inputs.key)
+        partial = inputs.partial_note(corpus)
+    lines = [f"{wanted.out}: {made.queries} queries of {task} by {searcher.name}, {wanted.variant}."]
     if made.taken_over:
         lines.append(f"{made.taken_over} of them were taken over from a run that was broken off.")
-    if whole is not None and corpus.size < whole:
+    lines += partial
+    told = made.told
+    if told.short_lists:
+        query_id, reason = next(iter(told.short_lists.items()))
+        lines.append(f"{len(told.short_lists)} lists are shorter than {wanted.depth}, as of query {query_id}: {reason}")
+    return lines + reranking_lines(told.scored, told.cut, told.without_text)
+
+
+def _searcher(wanted: _Wanted, options: ModelOptions, corpus: Corpus, inputs: TaskInputs) -> Retriever:
+    # The reranker first: that it is missing should not be found after an hour of encoding.
+    reranker = None
+    if wanted.rerank is not None:
+        own = ModelOptions(options.device, options.precision, wanted.rerank_max_length)
+        reranker = made_reranker(wanted.rerank, replace(own, trust_remote_code=options.trust_remote_code), inputs)
+    retriever = made_retriever(wanted.retriever, options, corpus, inputs, wanted.engine)
+    if reranker is None:
+        return retriever
+    from bright_inspect.retrieval.rerank import RerankingRetriever
+    from bright_inspect.store.corpus import corpus_texts_of
+
+    def texts(doc_ids: object) -> dict[str, str]:
+        return corpus_texts_of(inputs.cursor, inputs.collections, inputs.key, doc_ids)  # type: ignore[arg-type]
+
+    return RerankingRetriever(retriever, reranker, wanted.rerank_top, texts, inputs.tell)
+
+
+def reranking_lines(scored: int, cut: int | None, without_text: int) -> list[str]:
+    """What is told of reranked lists."""
+    lines = []
+    if scored:
+        known = "how many were cut at its max length is not known" if cut is None else f"{cut:,} of them were cut"
+        lines.append(f"{scored:,} pairs of query and document were scored by the reranker; {known}.")
+    if without_text:
         lines.append(
-            f"searched {corpus.size:,} of {whole:,} documents: scores do not compare with runs over the whole corpus."
+            f"{without_text:,} documents to rerank have no text at hand and keep their order below the others."
         )
-    if made.short_lists:
-        query_id, reason = next(iter(made.short_lists.items()))
-        lines.append(f"{len(made.short_lists)} lists are shorter than {depth}, as of query {query_id}: {reason}")
     return lines

@@ -18,7 +18,8 @@ class Encoder(Protocol):
 
     ``key`` is a short name for all that changes a document's vector: model, revision, document prefix, max length and
     precision. It is hashed, not used as a file name. ``batch_size``: documents to give at once. ``devices``: how many
-    batches are worth giving at once, because that many devices share them.
+    batches are worth giving at once, because that many devices share them. ``max_length`` and ``query_max_length``:
+    tokens, prefix included; None where that is not known.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Encoder(Protocol):
     document_prefix: str
     prefix_source: str
     max_length: int | None
+    query_max_length: int | None
 
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """float32 of shape (texts, dimensions)."""

@@ -39,6 +39,16 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Reranking:
+    """What was done to a list: documents whose pairs were ``scored``, those of them that the model's max length ``cut``
+    (None where that is not known), and those among the top that have no text at hand and keep their order below."""
+
+    scored: int
+    cut: int | None
+    without_text: int
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The hits of one text, best first, ties by document id descending as UTF-8 bytes (trec_eval's rule, FORMATS F.1).
 
@@ -47,6 +57,7 @@ class Found:
 
     hits: Sequence[Hit]
     shortfall: str = ""
+    reranking: Reranking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +126,15 @@ class ModelOptions:
     """How a model is to be loaded and used; None and "auto" leave it to the model and the machine.
 
     ``device``: "auto" (cuda, else mps, else cpu), a torch device, or several separated by commas, which share the
-    encoding. ``precision``: "float32", "bfloat16" or "float16". ``max_length``: tokens of a text, prefix included.
+    encoding. ``precision``: "float32", "bfloat16" or "float16". ``max_length``: tokens of a text, prefix included;
+    ``query_max_length`` where a query has another limit.
     ``batch_size``: texts encoded at once. ``trust_remote_code``: run Python code that comes with the model.
     """
 
     device: str = "auto"
     precision: str = "float32"
     max_length: int | None = None
+    query_max_length: int | None = None
     batch_size: int | None = None
     revision: str | None = None
     trust_remote_code: bool = False

@@ -3,42 +3,85 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval import bm25
-from bright_inspect.retrieval.protocol import Check, Corpus, Make, Progress, Retriever, RetrieverSpec
+from bright_inspect.retrieval.neural import specs as neural
+from bright_inspect.retrieval.protocol import (
+    Check,
+    Corpus,
+    Make,
+    MakeReranker,
+    ModelOptions,
+    Progress,
+    Reranker,
+    RerankerSpec,
+    Retriever,
+    RetrieverSpec,
+)
 
-#: Each family lists its retrievers without loading what they need.
-_FAMILIES: tuple[Callable[[], Sequence[RetrieverSpec]], ...] = (bm25.specs,)
+_DEFAULTS = ModelOptions()
+#: What stands before the colon in the name of a model.
+_RETRIEVER_KINDS: dict[str, Callable[[str, ModelOptions], RetrieverSpec]] = {neural.DENSE: neural.dense_spec}
+_RERANKER_KINDS: dict[str, Callable[[str, ModelOptions], RerankerSpec]] = {neural.CROSS_ENCODER: neural.reranker_spec}
 
 
-def known_retrievers() -> dict[str, RetrieverSpec]:
-    """Name -> retriever, in the order to offer them."""
-    return {spec.name: spec for family in _FAMILIES for spec in family()}
+def known_retrievers(options: ModelOptions = _DEFAULTS) -> dict[str, RetrieverSpec]:
+    """Name -> retriever, in the order to offer them: those that can be used here first. No model is loaded, but the
+    local cache of models is looked through, which may take tenths of a second."""
+    specs = (*bm25.specs(), *neural.retriever_specs(options))
+    return {spec.name: spec for spec in sorted(specs, key=lambda spec: spec.needs is not None)}
 
 
-def find_retriever(name: str) -> RetrieverSpec:
-    """The retriever of this name, or a user's own: ``package.module:factory``, where ``factory`` has the signature of
-    ``protocol.Make``. Naming a module runs its code.
+def known_rerankers(options: ModelOptions = _DEFAULTS) -> dict[str, RerankerSpec]:
+    """Name -> reranker; as ``known_retrievers``."""
+    specs = neural.reranker_specs(options)
+    return {spec.name: spec for spec in sorted(specs, key=lambda spec: spec.needs is not None)}
+
+
+def find_retriever(name: str, options: ModelOptions = _DEFAULTS) -> RetrieverSpec:
+    """The retriever of this name, ``dense:MODEL`` (folder or Hub name), ``endpoint:MODEL[@URL]``, or a user's own:
+    ``package.module:factory``, where ``factory`` has the signature of ``protocol.Make``. Naming a module runs its code.
 
     Raises:
         UsageError: no retriever has this name; the module or factory is not there or not callable.
     """
-    known = known_retrievers()
-    if name in known:
-        return known[name]
-    module_name, colon, factory_name = name.partition(":")
+    bm25_specs = {spec.name: spec for spec in bm25.specs()}
+    if (found := bm25_specs.get(name) or neural.named_spec(name, options)) is not None:
+        return found
+    kind, colon, rest = name.partition(":")
+    if colon and rest and kind in _RETRIEVER_KINDS:
+        return _RETRIEVER_KINDS[kind](name, options)
     if colon:
-        return RetrieverSpec(name, f"{factory_name} of {module_name}", _checked(name, _load(module_name, factory_name)))
+        return RetrieverSpec(name, f"{rest} of {kind}", _checked(name, _load(kind, rest)))
     raise UsageError(
-        f"{name!r} is not a retriever; there are: {', '.join(known)}.",
-        "One of your own is named package.module:factory.",
+        f"{name!r} is not a retriever.",
+        f"There are {', '.join(bm25_specs)}, the models that bright-inspect models lists, dense:MODEL, endpoint:MODEL, "
+        "and your own as package.module:factory.",
     )
 
 
-def _load(module_name: str, factory_name: str) -> Make:
+def find_reranker(name: str, options: ModelOptions = _DEFAULTS) -> RerankerSpec:
+    """The reranker ``cross-encoder:MODEL`` (folder or Hub name), ``endpoint:MODEL[@URL]``, or a user's own:
+    ``package.module:factory``, where ``factory`` has the signature of ``protocol.MakeReranker``.
+
+    Raises:
+        UsageError: as ``find_retriever``.
+    """
+    kind, colon, rest = name.partition(":")
+    if colon and rest and kind in _RERANKER_KINDS:
+        return _RERANKER_KINDS[kind](name, options)
+    if colon:
+        return RerankerSpec(name, f"{rest} of {kind}", _checked_reranker(name, _load(kind, rest)))
+    raise UsageError(
+        f"{name!r} is not a reranker.",
+        "Say cross-encoder:MODEL, endpoint:MODEL, or your own as package.module:factory.",
+    )
+
+
+def _load(module_name: str, factory_name: str) -> Callable[..., object]:
     try:
         module = importlib.import_module(module_name)
     except Exception as error:  # whatever a user's module does, they can mend it
@@ -54,21 +97,34 @@ def _load(module_name: str, factory_name: str) -> Make:
     if not callable(factory):
         raise UsageError(
             f"{module_name}:{factory_name} is {_kind(factory)}, not a function that makes a retriever.",
-            "It is called as factory(corpus, cache_folder, progress, check).",
+            "It is called as factory(corpus, cache_folder, progress, check), one of a reranker without the corpus.",
         )
-    make: Make = factory
-    return make
+    made: Callable[..., object] = factory
+    return made
 
 
-def _checked(name: str, factory: Make) -> Make:
+def _checked(name: str, factory: Callable[..., object]) -> Make:
     def make(corpus: Corpus, cache_folder: Path, progress: Progress, check: Check) -> Retriever:
-        retriever: object = factory(corpus, cache_folder, progress, check)
+        retriever = factory(corpus, cache_folder, progress, check)
         if not isinstance(retriever, Retriever):
             raise UsageError(
                 f"{name} made {_kind(retriever)}, not a retriever.",
                 "A retriever has name, device and search(texts, k, …).",
             )
         return retriever
+
+    return make
+
+
+def _checked_reranker(name: str, factory: Callable[..., object]) -> MakeReranker:
+    def make(cache_folder: Path, progress: Progress, check: Check) -> Reranker:
+        reranker = factory(cache_folder, progress, check)
+        if not isinstance(reranker, Reranker):
+            raise UsageError(
+                f"{name} made {_kind(reranker)}, not a reranker.",
+                "A reranker has name, device, max_length and score(text, documents, …).",
+            )
+        return reranker
 
     return make
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from bright_inspect.db import Cursor, Database
@@ -49,6 +49,20 @@ def task_corpus(database: Database, cursor: Cursor, collections: Collections, ta
             reading.close()
 
     return Corpus(*task, int(size), str(digest or "empty"), read)
+
+
+def corpus_texts_of(
+    cursor: Cursor, collections: Collections, task: TaskKey, doc_ids: Collection[str]
+) -> dict[str, str]:
+    """The texts of those of the documents that the corpus at hand has."""
+    source = collections.source(task)
+    sql = source.documents_sql(*task) if source else None
+    if sql is None or not doc_ids:
+        return {}
+    rows = cursor.execute(
+        f"SELECT doc_id, content FROM ({sql}) WHERE doc_id IN (SELECT unnest(?))", [list(doc_ids)]
+    ).fetchall()
+    return dict(rows)
 
 
 def task_queries(cursor: Cursor, collections: Collections, task: TaskKey, variant: str) -> TaskQueries:

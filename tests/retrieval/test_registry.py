@@ -40,7 +40,8 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_are_those_of_the_retrievers(tmp_path: Path) -> None:
-    for name, spec in known_retrievers().items():
+    for name in ("bm25", "bm25-lucene", "rank-bm25"):
+        spec = known_retrievers()[name]
         assert spec.needs is None
         assert spec.make(corpus_of(DOCUMENTS), tmp_path, ignore_progress, never_stop).name == name
 
@@ -57,7 +58,7 @@ def test_a_users_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("bm52", "'bm52' is not a retriever; there are: bm25, bm25-lucene, rank-bm25"),
+        ("bm52", "'bm52' is not a retriever"),
         ("no_such_module:make", "no_such_module cannot be imported: ModuleNotFoundError"),
         ("broken_retriever:make", "broken_retriever cannot be imported: KeyError"),
         (":make", "cannot be imported"),

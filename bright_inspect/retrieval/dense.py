@@ -1,0 +1,158 @@
+"""Dense retrieval: every document's vector against the query's, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bright_inspect.errors import BrightInspectError
+from bright_inspect.retrieval.encoder import Encoder
+from bright_inspect.retrieval.protocol import (
+    Check,
+    Corpus,
+    Exclusions,
+    Found,
+    Hit,
+    Progress,
+    Sent,
+    SentenceScore,
+    never_stop,
+)
+from bright_inspect.retrieval.ranking import best
+from bright_inspect.retrieval.sentences import sentences
+from bright_inspect.retrieval.vectors import CorpusVectors, open_vectors
+
+Vectors = npt.NDArray[np.float32]
+#: Queries multiplied at once: their scores of 400,000 documents take 26 MB.
+_QUERIES_AT_ONCE = 16
+
+
+class Scorer(Protocol):
+    """Where products are computed."""
+
+    def scores(self, queries: Vectors) -> Vectors:
+        """float32 of shape (queries, vectors)."""
+        ...
+
+
+class NumpyScorer:
+    """Products of the memory-mapped vectors on the processor: float32 is what is fastest there (STACK 5)."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+
+    def scores(self, queries: Vectors) -> Vectors:
+        """float32 of shape (queries, vectors)."""
+        if len(queries) == 1:
+            # A product of a matrix and a vector reads the vectors once; that of two matrices copies them first.
+            found: Vectors = (self._vectors @ queries[0])[np.newaxis]
+        else:
+            found = queries @ self._vectors.T
+        return found
+
+
+def make_dense(corpus: Corpus, cache_folder: Path, encoder: Encoder, progress: Progress, check: Check) -> Dense:
+    """A dense retriever of a corpus, which is encoded as far as that was not done.
+
+    Raises:
+        UnreadableInput, BrightInspectError: as ``open_vectors``.
+    """
+    vectors = open_vectors(corpus, cache_folder, encoder, progress, check)
+    return Dense(encoder, vectors, _scorer(encoder, vectors.vectors))
+
+
+def _scorer(encoder: Encoder, vectors: Vectors) -> Scorer:
+    device = (encoder.device or "cpu").partition(",")[0]
+    if device.startswith(("cuda", "mps")):
+        from bright_inspect.retrieval.neural.device_scorer import DeviceScorer, fits
+
+        if fits(vectors.nbytes, device):
+            return DeviceScorer(vectors, device)
+    return NumpyScorer(vectors)
+
+
+class Dense:
+    """A retriever over the vectors of a corpus."""
+
+    def __init__(self, encoder: Encoder, vectors: CorpusVectors, scorer: Scorer) -> None:
+        self.name = encoder.name
+        self.device = encoder.device
+        self._encoder, self._vectors, self._scorer = encoder, vectors, scorer
+
+    @property
+    def provenance(self) -> dict[str, str | int | float | None]:
+        own: dict[str, str | int | float | None] = getattr(self._encoder, "provenance", {})
+        return {**own, "dimensions": self._vectors.vectors.shape[1]}
+
+    def search(self, texts: Sequence[str], k: int, excluded: Exclusions = (), check: Check = never_stop) -> list[Found]:
+        """The best ``k`` documents for each text; see ``Retriever.search``."""
+        found: list[Found] = []
+        for start in range(0, len(texts), _QUERIES_AT_ONCE):
+            check()
+            part = texts[start : start + _QUERIES_AT_ONCE]
+            queries = self._encode_queries(part)
+            check()
+            for place, scores in enumerate(self._scorer.scores(queries) if len(self._vectors.ids) else ()):
+                barred = excluded[start + place] if excluded else ()
+                found.append(self._best(part[place], scores[self._vectors.rows], k, barred))
+            if not len(self._vectors.ids):
+                found += [Found([], "The corpus has no documents.")] * len(part)
+        return found
+
+    def _encode_queries(self, texts: Sequence[str]) -> Vectors:
+        queries = self._encoder.encode_queries(texts)
+        if not np.isfinite(queries).all():
+            raise BrightInspectError(
+                f"{self.name}: the vector of a query holds what is no number.", "Try --precision float32."
+            )
+        dimensions = self._vectors.vectors.shape[1]
+        if queries.shape[1] != dimensions and len(self._vectors.ids):
+            raise BrightInspectError(
+                f"{self.name}: a query has {queries.shape[1]} dimensions, the documents {dimensions}.",
+                "The model changed: encode the corpus anew with another cache folder.",
+            )
+        return queries
+
+    def _best(self, text: str, scores: Vectors, k: int, excluded: Collection[str]) -> Found:
+        if not text.strip():
+            return Found([], "The text is empty.")
+        allowed = np.ones(len(scores), dtype=np.bool_)
+        allowed[[row for doc_id in excluded if (row := self._row_of.get(doc_id)) is not None]] = False
+        rows = best(scores, allowed, k)
+        hits = list(map(Hit, self._vectors.ids.take(rows), scores[rows].tolist()))
+        if len(hits) == k:
+            return Found(hits)
+        lost = len(scores) - int(allowed.sum())
+        count = f"{len(scores):,} document{'' if len(scores) == 1 else 's'}"
+        return Found(hits, f"The corpus has only {count}{f' ({lost:,} excluded)' if lost else ''}.")
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        return {doc_id: row for row, doc_id in enumerate(self._vectors.ids.all())}
+
+    def sentence_scores(self, text: str, document: str, check: Check = never_stop) -> list[SentenceScore]:
+        """The sentences of a document in its order, each scored alone; see ``ExplainsBySentence``."""
+        spans = sentences(document)
+        (query,) = self._encode_queries([text])
+        scores: list[float] = []
+        for start in range(0, len(spans), self._encoder.batch_size):
+            check()
+            part = [document[a:b] for a, b in spans[start : start + self._encoder.batch_size]]
+            scores += (self._encoder.encode_documents(part) @ query).tolist()
+        return [SentenceScore(a, b, score) for (a, b), score in zip(spans, scores, strict=True)]
+
+    def sent(self, text: str) -> Sent:
+        """What a query is sent with; see ``Sends``."""
+        encoder = self._encoder
+        return Sent(
+            encoder.query_prefix,
+            encoder.document_prefix,
+            encoder.prefix_source,
+            encoder.query_max_length,
+            encoder.query_tokens(text),
+        )

@@ -1,0 +1,1 @@
+"""Models of sentence-transformers: the only place that imports torch, inside functions, because that takes seconds."""

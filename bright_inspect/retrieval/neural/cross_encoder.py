@@ -1,0 +1,109 @@
+"""A sentence-transformers CrossEncoder as a reranker."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from bright_inspect.errors import BrightInspectError
+from bright_inspect.retrieval.neural.locating import locate, missing_package
+from bright_inspect.retrieval.neural.sentence_model import chosen_devices, loaded_model, model_errors_told
+from bright_inspect.retrieval.protocol import (
+    Check,
+    ModelOptions,
+    Progress,
+    Reranked,
+    ignore_progress,
+    never_stop,
+)
+
+_BATCH = {"cpu": 8, "mps": 16, "cuda": 64}
+
+
+def load_cross_encoder(name: str, options: ModelOptions, progress: Progress, check: Check) -> CrossEncoderReranker:
+    """Load a cross-encoder by folder or Hub name.
+
+    Raises:
+        UsageError, BrightInspectError: as ``load_sentence_model``; the model gives several labels for a pair.
+    """
+    if (needs := missing_package()) is not None:
+        raise BrightInspectError(f"{name}: sentence-transformers is not installed;", f"{needs}.")
+    progress(0, 1, f"loading {name}")
+    model = locate(name, options.revision, check)
+    check()
+    devices = chosen_devices(options.device)
+    loaded = loaded_model(model, "CrossEncoder", devices[0], options)
+    check()
+    if loaded.num_labels != 1:
+        raise BrightInspectError(
+            f"{name}: it gives {loaded.num_labels} values for a pair, where a reranker gives one.",
+            "Name a model that was trained to rerank.",
+        )
+    if options.max_length is not None:
+        loaded.max_length = options.max_length
+    return CrossEncoderReranker(name, model.name, model.revision, loaded, devices[0], options)
+
+
+class CrossEncoderReranker:
+    """Scores pairs with a loaded CrossEncoder, longest pairs first; see ``Reranker``."""
+
+    def __init__(
+        self, name: str, model_name: str, revision: str, loaded: Any, device: str, options: ModelOptions
+    ) -> None:
+        self.name = name
+        self.device: str | None = device
+        self._model = loaded
+        self._prompt = options.query_prefix or ""
+        self._batch_size = options.batch_size or _BATCH.get(device.partition(":")[0], 8)
+        length = loaded.max_length
+        # Tokenizers without a limit of their own say 10^30.
+        self.max_length: int | None = length if length is not None and length < 1_000_000 else None
+        self._revision, self._model_name = revision, model_name
+
+    @property
+    def provenance(self) -> dict[str, str | int | float | None]:
+        return {
+            "reranker_model": self._model_name, "reranker_revision": self._revision,
+            "reranker_max_length": self.max_length, "reranker_prefix": self._prompt,
+            "reranker_precision": str(self._model.dtype).removeprefix("torch."),
+        }  # fmt: skip
+
+    def score(
+        self, text: str, documents: Sequence[str], progress: Progress = ignore_progress, check: Check = never_stop
+    ) -> Reranked:
+        """Score each document for the query; see ``Reranker.score``.
+
+        Raises:
+            BrightInspectError: a score is no finite number.
+        """
+        query = self._prompt + text
+        lengths = []
+        for document in documents:
+            check()
+            lengths.append(self._tokens(query, document))
+        scores = [math.nan] * len(documents)
+        order = sorted(range(len(documents)), key=lambda place: -lengths[place])
+        for start in range(0, len(order), self._batch_size):
+            check()
+            progress(start, len(order), f"{self.name} scores pairs on {self.device}")
+            places = order[start : start + self._batch_size]
+            with model_errors_told(self.name):
+                found = self._model.predict(
+                    [(query, documents[place]) for place in places],
+                    batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True,
+                )  # fmt: skip
+            for place, score in zip(places, found, strict=True):
+                scores[place] = float(score)
+        wrong = [place for place, score in enumerate(scores) if not math.isfinite(score)]
+        if wrong:
+            raise BrightInspectError(
+                f"{self.name}: {len(wrong)} of {len(scores)} scores are no numbers ({scores[wrong[0]]}).",
+                "Try --precision float32.",
+            )
+        limit = self.max_length
+        return Reranked(scores, [limit is not None and length > limit for length in lengths])
+
+    def _tokens(self, query: str, document: str) -> int:
+        """Tokens of the pair with its special ones, before any cut."""
+        return len(self._model.tokenizer(query, document, truncation=False, verbose=False)["input_ids"])
