@@ -7,15 +7,16 @@ documents, and only so do values compare.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.corpora import corpus_size
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey, RankedDoc, Ranking
 from bright_inspect.evaluation.conventions import OURS, ListedDoc, QueryCase
-from bright_inspect.retrieval.protocol import Check, Corpus, Retriever
+from bright_inspect.retrieval.protocol import Check, Corpus, Reranking, Retriever, Sends, Sent
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Session
 
@@ -24,20 +25,37 @@ LIVE_RUN = -1
 
 
 @dataclass(frozen=True, slots=True)
-class LiveResult:
-    """What a retriever found for a text: the list without excluded documents, its value (a fraction; None where nothing
-    is judged), how many documents were searched ``of`` how many (None = not known), why the list is shorter than asked
-    for, and the seconds that the search took."""
+class LiveRequest:
+    """What is asked: a text (``variant`` names where it comes from) of a retriever by name, to a depth, the ``top`` of
+    the list reranked if a reranker is named."""
 
     retriever: str
-    device: str | None
+    variant: str
     text: str
+    depth: int
+    reranker: str | None = None
+    top: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LiveResult:
+    """What was found: the list without excluded documents, its value (a fraction; None where nothing is judged), how
+    many documents were searched ``of`` how many (None = not known), why the list is shorter than asked for, the seconds
+    that the search took, what a model was sent beside the text and what a reranker did, if there was one, and
+    ``provenance`` for a sidecar."""
+
+    request: LiveRequest
+    system: str
+    device: str | None
     ranking: Ranking
     value: float | None
     searched: int
     of: int | None
     shortfall: str
     seconds: float
+    sent: Sent | None
+    reranking: Reranking | None
+    provenance: Mapping[str, Any]
 
     @property
     def partial(self) -> bool:
@@ -46,31 +64,43 @@ class LiveResult:
 
 
 def search_live(
-    retriever: Retriever,
-    corpus: Corpus,
-    view: QueryView,
-    text: str,
-    depth: int,
-    measure: Measure,
-    check: Check,
+    retriever: Retriever, corpus: Corpus, view: QueryView, request: LiveRequest, measure: Measure, check: Check
 ) -> LiveResult:
-    """Search a text for a query of the session, excluded documents removed before the cut to ``depth``."""
+    """Search a text for a query of the session, excluded documents removed before the cut to the depth."""
     key, excluded = view.key, frozenset(view.excluded)
     started = time.perf_counter()
-    (found,) = retriever.search([text], depth, [excluded], check)
+    (found,) = retriever.search([request.text], request.depth, [excluded], check)
     seconds = time.perf_counter() - started
     docs = tuple(RankedDoc(rank, rank, hit.doc_id, hit.score, None) for rank, hit in enumerate(found.hits, 1))
     ranking = Ranking(LIVE_RUN, key, docs, {doc.doc_id: doc.rank for doc in docs}, len(docs))
+    whole = corpus_size(key.dataset, key.task)
     return LiveResult(
+        request,
         retriever.name,
         retriever.device,
-        text,
         ranking,
         ranking_value(ranking, view, measure),
         corpus.size,
-        corpus_size(key.dataset, key.task),
+        whole,
         found.shortfall,
         seconds,
+        retriever.sent(request.text) if isinstance(retriever, Sends) else None,
+        found.reranking,
+        {
+            "system": retriever.name,
+            "variant": request.variant,
+            "dataset": key.dataset,
+            "task": key.task,
+            "query_id": key.query_id,
+            "text": request.text,
+            "depth": request.depth,
+            "device": retriever.device,
+            "corpus_documents": corpus.size,
+            "corpus_documents_of": whole,
+            "corpus_md5": corpus.digest,
+            "excluded_documents": len(excluded),
+            **getattr(retriever, "provenance", {}),
+        },
     )
 
 

@@ -96,6 +96,17 @@ class Bm25:
         row_of = self._row_of
         return np.array(sorted({row for doc_id in ids if (row := row_of.get(doc_id)) is not None}), dtype=np.int64)
 
+    def term_places(self, document: str) -> dict[str, list[tuple[int, int]]]:
+        """Where each term's words stand in a text; see ``Explains.term_places``."""
+        places: dict[str, list[tuple[int, int]]] = {}
+        end = 0
+        for term, word in self._analysis.terms(document):
+            start = document.find(word, end)
+            if start >= 0:  # a word that was cut stands in the text in its pieces
+                end = start + len(word)
+                places.setdefault(term, []).append((start, end))
+        return places
+
     def explain(self, text: str, doc_id: str) -> list[TermWeight]:
         """What each term of the text contributes to the document's score; see ``Explains.explain``."""
         row = self._row_of.get(doc_id)

@@ -144,7 +144,11 @@ class Dense:
             check()
             part = [document[a:b] for a, b in spans[start : start + self._encoder.batch_size]]
             scores += (self._encoder.encode_documents(part) @ query).tolist()
-        return [SentenceScore(a, b, score) for (a, b), score in zip(spans, scores, strict=True)]
+        known = self._encoder.characters_read(document)
+        return [
+            SentenceScore(a, b, score, None if known is None else a < known)
+            for (a, b), score in zip(spans, scores, strict=True)
+        ]
 
     def sent(self, text: str) -> Sent:
         """What a query is sent with; see ``Sends``."""

@@ -44,3 +44,8 @@ class Encoder(Protocol):
     def query_tokens(self, text: str) -> int | None:
         """Tokens of a query with its prefix and special tokens, before any cut; None where that is not known."""
         ...
+
+    def characters_read(self, text: str) -> int | None:
+        """How many characters of a document the model reads before its max length cuts it; None where that is not
+        known."""
+        ...

@@ -99,11 +99,13 @@ class TermWeight:
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """How close a sentence of a document, ``text[start:end]``, is to a query: the retriever's score of it alone."""
+    """How close a sentence of a document, ``text[start:end]``, is to a query: the retriever's score of it alone.
+    ``read`` is False where the model's max length cuts the document before it, None where that is not known."""
 
     start: int
     end: int
     score: float
+    read: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,10 @@ class Retriever(Protocol):
 @runtime_checkable
 class Explains(Protocol):
     """A retriever whose scores are sums over terms."""
+
+    def term_places(self, document: str) -> dict[str, list[tuple[int, int]]]:
+        """Term -> where its words stand in a document's text, as (start, end)."""
+        ...
 
     def explain(self, text: str, doc_id: str) -> list[TermWeight]:
         """The terms of the text, largest contribution first; the contributions add up to the document's score.

@@ -69,6 +69,11 @@ class RerankingRetriever:
         self._progress = progress
 
     @property
+    def first_stage(self) -> Retriever:
+        """The retriever whose lists are reranked."""
+        return self._retriever
+
+    @property
     def provenance(self) -> dict[str, str | int | float | None]:
         return {
             **getattr(self._retriever, "provenance", {}),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.retrieval.protocol import ModelOptions
 from bright_inspect.store.inputs import RunInput, expand_arguments
 
 
@@ -17,6 +18,7 @@ class OpenRequest:
     ``qrels`` are ``PATH`` or ``LAYER=PATH``; ``layer`` is the one that counts where a task has it, and ``ties`` what
     breaks ties of scores. ``format`` is what run files are read as, whatever they look like. ``queries`` and
     ``corpus`` are the files of a collection that has no layout of its own; ``qrels`` then are its judgments.
+    ``retrievers`` are offered first for searching live, and models are used as ``model_options`` say.
     """
 
     runs: tuple[str, ...]
@@ -30,6 +32,8 @@ class OpenRequest:
     format: str | None = None
     queries: Path | None = None
     corpus: tuple[Path, ...] = ()
+    retrievers: tuple[str, ...] = ()
+    model_options: ModelOptions = ModelOptions()
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

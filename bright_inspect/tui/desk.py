@@ -16,7 +16,6 @@ from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.evaluation.audit import Audit, audit
 from bright_inspect.evaluation.gold_fate import GoldFate, gold_fates
-from bright_inspect.evaluation.live import LiveResult, documents_at_hand, search_live
 from bright_inspect.evaluation.query_rows import QueryRow, query_rows
 from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
@@ -24,19 +23,16 @@ from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_aud
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
-from bright_inspect.retrieval.protocol import Corpus, Retriever
-from bright_inspect.retrieval.protocol import Progress as TellProgress
-from bright_inspect.retrieval.registry import find_retriever
 from bright_inspect.store.collections import TaskKey
-from bright_inspect.store.corpus import task_corpus
 from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts, short_texts
 from bright_inspect.store.layers import JudgmentChange, layer_changes, layer_counts
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
 from bright_inspect.store.request import OpenRequest
-from bright_inspect.store.run_cache import cache_folder
 from bright_inspect.store.session import Session
+from bright_inspect.tui.live_desk import LiveDesk
+from bright_inspect.tui.locks import held
 
 #: Listed documents of this many characters are read along with their query, so that the cursor moves without waiting.
 _SHORT_TEXT = 20_000
@@ -68,9 +64,7 @@ class Desk:
         self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
-        self._live_lock = threading.Lock()
-        self._corpora: dict[TaskKey, Corpus] = {}
-        self._retrievers: dict[tuple[TaskKey, str], Retriever] = {}
+        self.live = LiveDesk(self.session, self._cursor, opening.request.retrievers, opening.request.model_options)
 
     @property
     def compared(self) -> Comparison:
@@ -107,7 +101,7 @@ class Desk:
 
         Which judgments count and what follows from it change together: if this is stopped, neither does.
         """
-        with _held(self._score_lock, token), self._cursor(token) as cursor:
+        with held(self._score_lock, token), self._cursor(token) as cursor:
             collections = self.session.collections
             with collections.using_layer(cursor, layer) if layer is not None else nullcontext():
                 scored = _score(self.session, cursor, measure)
@@ -181,36 +175,9 @@ class Desk:
             [effects.get((run_id, task)) for task in tasks],
         )
 
-    def search_live(
-        self, view: QueryView, name: str, text: str, depth: int, tell: TellProgress, token: CancelToken
-    ) -> tuple[LiveResult, frozenset[str]]:
-        """Search a text for a query by a retriever, which is made when it is first asked for; with the result come the
-        documents of the stored lists that the corpus at hand has.
-
-        Raises:
-            BrightInspectError: there is no corpus at hand, or the retriever cannot be made.
-        """
-        task = (view.key.dataset, view.key.task)
-        with _held(self._live_lock, token), self._cursor(token) as cursor:
-            corpus = self._corpora.get(task) or task_corpus(
-                self.session.database, cursor, self.session.collections, task
-            )
-            if corpus is None:
-                raise BrightInspectError(
-                    f"there is no corpus of {task[1]} at hand.", "Give --data DIR with documents/."
-                )
-            self._corpora[task] = corpus
-            if (task, name) not in self._retrievers:
-                make = find_retriever(name).make
-                self._retrievers[task, name] = make(corpus, cache_folder() / "retrieval", tell, token.check)
-            retriever = self._retrievers[task, name]
-            result = search_live(retriever, corpus, view, text, depth, self.scored.measure, token.check)
-            listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs}
-            return result, documents_at_hand(cursor, self.session, view.key, listed)
-
     def _load_task(self, task: TaskKey, token: CancelToken) -> None:
         """Read a task's texts once. Going on to another query does not stop it: all that query needs is this."""
-        with _held(self._task_lock, token):
+        with held(self._task_lock, token):
             if task not in self._corpus_sizes:
                 with self._cursor(self._loading) as cursor, transaction(cursor):
                     self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
@@ -246,17 +213,6 @@ class Desk:
         finally:
             token.unwatch()
             cursor.close()
-
-
-@contextmanager
-def _held(lock: threading.Lock, token: CancelToken) -> Iterator[None]:
-    """Hold the lock; waiting for it ends when the work is cancelled."""
-    while not lock.acquire(timeout=0.05):
-        token.check()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def open_desk(request: OpenRequest, progress: ProgressListener, token: CancelToken) -> Desk:

@@ -124,6 +124,19 @@ class SentenceModel:
         """Tokens of a query with its prefix and special tokens, before any cut."""
         return len(self._model.tokenizer(self.query_prefix + text, truncation=False, verbose=False)["input_ids"])
 
+    def characters_read(self, text: str) -> int | None:
+        """How many characters of a document are read before the cut; None for a tokenizer that does not tell places."""
+        tokenizer, whole = self._model.tokenizer, self.document_prefix + text
+        if not tokenizer.is_fast or self.max_length is None:
+            return None
+        places = tokenizer(
+            whole, truncation=True, max_length=self.max_length, return_offsets_mapping=True, verbose=False
+        )["offset_mapping"]
+        read = max((end for _, end in places), default=0)
+        # What follows the last token and is none (blanks) was read too if nothing was cut.
+        cut = len(tokenizer(whole, truncation=False, verbose=False)["input_ids"]) > self.max_length
+        return max(0, read - len(self.document_prefix)) if cut else len(text)
+
     def close(self) -> None:
         """Stop the processes of several devices, if they were started."""
         if self._pool is not None:

@@ -1,0 +1,173 @@
+"""What is searched live: the corpora, retrievers and rerankers that were asked for, kept for the session.
+
+Methods run in workers, one at a time: making a retriever may take minutes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bright_inspect.db import Cursor
+from bright_inspect.domain.measures import Measure
+from bright_inspect.errors import BrightInspectError
+from bright_inspect.evaluation.ablation import Ablation, ablate
+from bright_inspect.evaluation.explaining import Explanation, explain
+from bright_inspect.evaluation.live import LiveRequest, LiveResult, documents_at_hand, search_live
+from bright_inspect.retrieval.protocol import Corpus, ModelOptions, Progress, Reranker, Retriever
+from bright_inspect.retrieval.registry import find_reranker, find_retriever, known_rerankers, known_retrievers
+from bright_inspect.retrieval.rerank import RerankingRetriever
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.corpus import corpus_texts_of, task_corpus
+from bright_inspect.store.keeping import keep_ranking
+from bright_inspect.store.progress import CancelToken
+from bright_inspect.store.query_view import QueryView
+from bright_inspect.store.run_cache import cache_folder
+from bright_inspect.store.session import Session
+from bright_inspect.tui.locks import held
+
+#: What is searched by until another retriever is chosen.
+FIRST_RETRIEVER = "bm25"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A retriever or reranker to choose; ``needs`` says what is missing where it cannot be used here."""
+
+    name: str
+    title: str
+    needs: str | None
+
+
+class LiveDesk:
+    """Searches, explains and keeps for a session."""
+
+    def __init__(
+        self,
+        session: Session,
+        cursor: Callable[[CancelToken], AbstractContextManager[Cursor]],
+        wanted: Sequence[str],
+        options: ModelOptions,
+    ) -> None:
+        self._session, self._cursor, self._wanted, self._options = session, cursor, tuple(wanted), options
+        self._lock = threading.Lock()
+        self._corpora: dict[TaskKey, Corpus] = {}
+        self._retrievers: dict[tuple[TaskKey, str], Retriever] = {}
+        self._rerankers: dict[str, Reranker] = {}
+        self._choices: tuple[list[Choice], list[Choice]] | None = None
+        #: What was asked last, which the next query is asked too.
+        self.retriever = self._wanted[0] if self._wanted else FIRST_RETRIEVER
+        self.reranker: str | None = None
+        self.depth = 100
+
+    def choices(self, token: CancelToken) -> tuple[list[Choice], list[Choice]]:
+        """The retrievers and the rerankers to choose from, those that can be used here first."""
+        if self._choices is None:
+            known = {spec.name: spec for spec in map(self._spec, self._wanted)}
+            known.update(known_retrievers(self._options))
+            rerankers = known_rerankers(self._options).values()
+            self._choices = (
+                [Choice(spec.name, spec.title, spec.needs) for spec in known.values()],
+                [Choice(spec.name, spec.title, spec.needs) for spec in rerankers],
+            )
+        token.check()
+        return self._choices
+
+    def _spec(self, name: str):  # type: ignore[no-untyped-def]
+        return find_retriever(name, self._options)
+
+    def search(
+        self, view: QueryView, request: LiveRequest, measure: Measure, tell: Progress, token: CancelToken
+    ) -> tuple[LiveResult, frozenset[str]]:
+        """Search for a query; with the result come the documents of the stored lists that the corpus at hand has.
+
+        Raises:
+            BrightInspectError: there is no corpus at hand, or the retriever or reranker cannot be made.
+        """
+        task = (view.key.dataset, view.key.task)
+        with held(self._lock, token), self._cursor(token) as cursor:
+            corpus = self._corpus(cursor, task, tell)
+            retriever = self._asked(cursor, task, corpus, request, tell, token)
+            result = search_live(retriever, corpus, view, request, measure, token.check)
+            listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs}
+            return result, documents_at_hand(cursor, self._session, view.key, listed)
+
+    def explain(
+        self, view: QueryView, name: str, text: str, doc_id: str, tell: Progress, token: CancelToken
+    ) -> Explanation:
+        """Say why a retriever scores a document as it does; it is made if it was not asked for before.
+
+        Raises:
+            BrightInspectError: as ``search``; the retriever cannot say.
+        """
+        task = (view.key.dataset, view.key.task)
+        with held(self._lock, token), self._cursor(token) as cursor:
+            corpus = self._corpus(cursor, task, tell)
+            retriever = self._retriever(task, name, corpus, tell, token)
+            document = corpus_texts_of(cursor, self._session.collections, task, [doc_id]).get(doc_id)
+            return explain(retriever, text, doc_id, document, token.check)
+
+    def ablate(
+        self, view: QueryView, request: LiveRequest, measure: Measure, tell: Progress, token: CancelToken
+    ) -> Ablation:
+        """Drop each sentence of the text in turn.
+
+        Raises:
+            BrightInspectError: as ``search``.
+        """
+        task = (view.key.dataset, view.key.task)
+        with held(self._lock, token), self._cursor(token) as cursor:
+            corpus = self._corpus(cursor, task, tell)
+            retriever = self._asked(cursor, task, corpus, request, tell, token)
+            return ablate(retriever, view, request.text, request.depth, measure, tell, token.check)
+
+    def keep(self, result: LiveResult, token: CancelToken) -> Path:
+        """Keep a live list as a run file below the working folder."""
+        token.check()
+        return keep_ranking(result.ranking, result.provenance)
+
+    def _corpus(self, cursor: Cursor, task: TaskKey, tell: Progress) -> Corpus:
+        corpus = self._corpora.get(task)
+        if corpus is None:
+            tell(0, 1, f"reading the corpus of {task[1]}")
+            corpus = task_corpus(self._session.database, cursor, self._session.collections, task)
+        if corpus is None:
+            raise BrightInspectError(f"there is no corpus of {task[1]} at hand.", "Give --data DIR with documents/.")
+        self._corpora[task] = corpus
+        return corpus
+
+    def _asked(
+        self,
+        cursor: Cursor,
+        task: TaskKey,
+        corpus: Corpus,
+        request: LiveRequest,
+        tell: Progress,
+        token: CancelToken,
+    ) -> Retriever:
+        reranker = None if request.reranker is None else self._reranker(request.reranker, tell, token)
+        retriever = self._retriever(task, request.retriever, corpus, tell, token)
+        if reranker is None:
+            return retriever
+
+        def texts(doc_ids: Collection[str]) -> dict[str, str]:
+            return corpus_texts_of(cursor, self._session.collections, task, doc_ids)
+
+        return RerankingRetriever(retriever, reranker, request.top, texts, tell)
+
+    def _retriever(
+        self, task: TaskKey, name: str, corpus: Corpus, tell: Progress, token: CancelToken
+    ) -> Retriever:
+        if (task, name) not in self._retrievers:
+            make = find_retriever(name, self._options).make
+            self._retrievers[task, name] = make(corpus, cache_folder() / "retrieval", tell, token.check)
+        return self._retrievers[task, name]
+
+    def _reranker(self, name: str, tell: Progress, token: CancelToken) -> Reranker:
+        if name not in self._rerankers:
+            make = find_reranker(name, self._options).make
+            self._rerankers[name] = make(cache_folder() / "retrieval", tell, token.check)
+        return self._rerankers[name]
