@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "Compare reported values with recomputed ones, and explain differences.",
     "layers": "List the layers of judgments, and in what two of them differ.",
     "retrieve": "Search a task's corpus for all of its queries, and keep the run.",
+    "fuse": "Fuse runs into one, by ranks or by scores.",
     "models": "List the retrievers that can be used here.",
     "check": "Say what is odd in run files, and what it changes.",
     "formats": "List the run formats that are read, with an example each.",

@@ -15,7 +15,7 @@ from bright_inspect.domain.corpora import corpus_size
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey, RankedDoc, Ranking
 from bright_inspect.evaluation.conventions import OURS, ListedDoc, QueryCase
-from bright_inspect.retrieval.protocol import Check, Corpus, Retriever
+from bright_inspect.retrieval.protocol import Check, Corpus, Found, Retriever
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Session
 
@@ -59,8 +59,7 @@ def search_live(
     started = time.perf_counter()
     (found,) = retriever.search([text], depth, [excluded], check)
     seconds = time.perf_counter() - started
-    docs = tuple(RankedDoc(rank, rank, hit.doc_id, hit.score, None) for rank, hit in enumerate(found.hits, 1))
-    ranking = Ranking(LIVE_RUN, key, docs, {doc.doc_id: doc.rank for doc in docs}, len(docs))
+    ranking = found_ranking(found, key)
     return LiveResult(
         retriever.name,
         retriever.device,
@@ -72,6 +71,12 @@ def search_live(
         found.shortfall,
         seconds,
     )
+
+
+def found_ranking(found: Found, key: QueryKey) -> Ranking:
+    """What a retriever found as the ranking of a query."""
+    docs = tuple(RankedDoc(rank, rank, hit.doc_id, hit.score, None) for rank, hit in enumerate(found.hits, 1))
+    return Ranking(LIVE_RUN, key, docs, {doc.doc_id: doc.rank for doc in docs}, len(docs))
 
 
 def ranking_value(ranking: Ranking, view: QueryView, measure: Measure) -> float | None:
