@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import click
 
-from bright_inspect.cli.options import run_arguments
+from bright_inspect.cli.options import model_options, run_arguments
 from bright_inspect.errors import UsageError
+from bright_inspect.retrieval.protocol import ModelOptions
 from bright_inspect.store.request import OpenRequest, check_paths
 
 
@@ -32,9 +34,17 @@ def open_program(request: OpenRequest) -> int:
 
 @click.command()
 @run_arguments(required=False)
-def command(request: OpenRequest) -> int:
+@click.option(
+    "--retriever",
+    "retrievers",
+    multiple=True,
+    metavar="NAME",
+    help="What searches live: bright-inspect models lists them. The first is asked; may be repeated.",
+)
+@model_options
+def command(request: OpenRequest, retrievers: tuple[str, ...], options: ModelOptions) -> int:
     """Open runs in the terminal program. What you care about comes first, the baseline last.
 
     RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH or NAME@variant=PATH.
     """
-    return open_program(request)
+    return open_program(replace(request, retrievers=retrievers, model_options=options))

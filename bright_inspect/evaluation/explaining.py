@@ -50,9 +50,7 @@ def explain(retriever: Retriever, text: str, doc_id: str, document: str | None, 
         retriever = retriever.first_stage
     if isinstance(retriever, Explains):
         places = retriever.term_places(document) if document is not None else {}
-        return Explanation(
-            retriever.name, doc_id, document, retriever.explain(text, doc_id), places, (), note
-        )
+        return Explanation(retriever.name, doc_id, document, retriever.explain(text, doc_id), places, (), note)
     if isinstance(retriever, ExplainsBySentence):
         if document is None:
             raise BrightInspectError(f"{doc_id}: no text at hand, so its sentences cannot be scored.")

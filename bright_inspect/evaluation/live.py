@@ -16,7 +16,7 @@ from bright_inspect.domain.corpora import corpus_size
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey, RankedDoc, Ranking
 from bright_inspect.evaluation.conventions import OURS, ListedDoc, QueryCase
-from bright_inspect.retrieval.protocol import Check, Corpus, Reranking, Retriever, Sends, Sent
+from bright_inspect.retrieval.protocol import Check, Corpus, Found, Reranking, Retriever, Sends, Sent
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Session
 
@@ -71,8 +71,7 @@ def search_live(
     started = time.perf_counter()
     (found,) = retriever.search([request.text], request.depth, [excluded], check)
     seconds = time.perf_counter() - started
-    docs = tuple(RankedDoc(rank, rank, hit.doc_id, hit.score, None) for rank, hit in enumerate(found.hits, 1))
-    ranking = Ranking(LIVE_RUN, key, docs, {doc.doc_id: doc.rank for doc in docs}, len(docs))
+    ranking = found_ranking(found, key)
     whole = corpus_size(key.dataset, key.task)
     return LiveResult(
         request,
@@ -102,6 +101,12 @@ def search_live(
             **getattr(retriever, "provenance", {}),
         },
     )
+
+
+def found_ranking(found: Found, key: QueryKey) -> Ranking:
+    """What a retriever found as the ranking of a query."""
+    docs = tuple(RankedDoc(rank, rank, hit.doc_id, hit.score, None) for rank, hit in enumerate(found.hits, 1))
+    return Ranking(LIVE_RUN, key, docs, {doc.doc_id: doc.rank for doc in docs}, len(docs))
 
 
 def ranking_value(ranking: Ranking, view: QueryView, measure: Measure) -> float | None:

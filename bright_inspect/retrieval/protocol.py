@@ -144,6 +144,10 @@ class ModelOptions:
     document_prefix: str | None = None
 
 
+#: As the model and the machine have it.
+DEFAULT_OPTIONS = ModelOptions()
+
+
 @runtime_checkable
 class Retriever(Protocol):
     """Ranks the documents of one corpus.

@@ -10,6 +10,7 @@ from bright_inspect.errors import UsageError
 from bright_inspect.retrieval import bm25
 from bright_inspect.retrieval.neural import specs as neural
 from bright_inspect.retrieval.protocol import (
+    DEFAULT_OPTIONS,
     Check,
     Corpus,
     Make,
@@ -22,26 +23,25 @@ from bright_inspect.retrieval.protocol import (
     RetrieverSpec,
 )
 
-_DEFAULTS = ModelOptions()
 #: What stands before the colon in the name of a model.
 _RETRIEVER_KINDS: dict[str, Callable[[str, ModelOptions], RetrieverSpec]] = {neural.DENSE: neural.dense_spec}
 _RERANKER_KINDS: dict[str, Callable[[str, ModelOptions], RerankerSpec]] = {neural.CROSS_ENCODER: neural.reranker_spec}
 
 
-def known_retrievers(options: ModelOptions = _DEFAULTS) -> dict[str, RetrieverSpec]:
+def known_retrievers(options: ModelOptions = DEFAULT_OPTIONS) -> dict[str, RetrieverSpec]:
     """Name -> retriever, in the order to offer them: those that can be used here first. No model is loaded, but the
     local cache of models is looked through, which may take tenths of a second."""
     specs = (*bm25.specs(), *neural.retriever_specs(options))
     return {spec.name: spec for spec in sorted(specs, key=lambda spec: spec.needs is not None)}
 
 
-def known_rerankers(options: ModelOptions = _DEFAULTS) -> dict[str, RerankerSpec]:
+def known_rerankers(options: ModelOptions = DEFAULT_OPTIONS) -> dict[str, RerankerSpec]:
     """Name -> reranker; as ``known_retrievers``."""
     specs = neural.reranker_specs(options)
     return {spec.name: spec for spec in sorted(specs, key=lambda spec: spec.needs is not None)}
 
 
-def find_retriever(name: str, options: ModelOptions = _DEFAULTS) -> RetrieverSpec:
+def find_retriever(name: str, options: ModelOptions = DEFAULT_OPTIONS) -> RetrieverSpec:
     """The retriever of this name, ``dense:MODEL`` (folder or Hub name), ``endpoint:MODEL[@URL]``, or a user's own:
     ``package.module:factory``, where ``factory`` has the signature of ``protocol.Make``. Naming a module runs its code.
 
@@ -63,7 +63,7 @@ def find_retriever(name: str, options: ModelOptions = _DEFAULTS) -> RetrieverSpe
     )
 
 
-def find_reranker(name: str, options: ModelOptions = _DEFAULTS) -> RerankerSpec:
+def find_reranker(name: str, options: ModelOptions = DEFAULT_OPTIONS) -> RerankerSpec:
     """The reranker ``cross-encoder:MODEL`` (folder or Hub name), ``endpoint:MODEL[@URL]``, or a user's own:
     ``package.module:factory``, where ``factory`` has the signature of ``protocol.MakeReranker``.
 

@@ -48,6 +48,7 @@ class Opening:
     writes the run cache, which may happen later and while the session is read."""
 
     session: Session
+    request: OpenRequest
     _files: list[OpenFile] = field(default_factory=list)
     _cache: RunCache | None = None
     _format: str | None = None
@@ -168,7 +169,7 @@ def _open_files(
     if request.layer is not None and request.layer not in collections.layers:
         collections.use_layer(cursor, request.layer)
     session.unscored = tuple(key for key in session.tasks if not collections.has_judgments(key))
-    return Opening(session, files, cache, request.format)
+    return Opening(session, request, files, cache, request.format)
 
 
 def _provenance(cursor: Cursor, part: OpenPart) -> list[Finding]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.errors import UnreadableInput, UsageError
-from bright_inspect.retrieval.protocol import ModelOptions
+from bright_inspect.retrieval.protocol import DEFAULT_OPTIONS, ModelOptions
 from bright_inspect.store.inputs import RunInput, expand_arguments
 
 
@@ -33,7 +33,7 @@ class OpenRequest:
     queries: Path | None = None
     corpus: tuple[Path, ...] = ()
     retrievers: tuple[str, ...] = ()
-    model_options: ModelOptions = ModelOptions()
+    model_options: ModelOptions = DEFAULT_OPTIONS
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

@@ -71,6 +71,11 @@ class BrightInspect(App[BrightInspectError]):
         """The keys that do something, after the user's own."""
         return self._keys.get(key.id, key.keys)
 
+    def key_shown(self, key_id: str) -> str:
+        """The first of the keys that do this, as a person writes it."""
+        key = next(key for key in keymap.KEYS if key.id == key_id)
+        return keymap.display_keys(self.keys_of(key)).split(" ")[0]
+
     def get_default_screen(self) -> Screen[None]:
         return LoadingScreen()
 
@@ -283,11 +288,20 @@ class BrightInspect(App[BrightInspectError]):
 
         screen = self._desk_screen()
         if isinstance(screen, InspectScreen) and screen.ready and screen.view is not None:
-            from bright_inspect.retrieval.registry import known_retrievers
             from bright_inspect.tui.screens.live import LiveScreen
 
-            usable = [spec.name for spec in known_retrievers().values() if spec.needs is None]
-            self.push_screen(LiveScreen(screen.view, usable))
+            self.push_screen(LiveScreen(screen.view))
+
+    def action_explain(self) -> None:
+        """Say why the document at hand is scored as it is."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+
+        screen = self._desk_screen()
+        if isinstance(screen, InspectScreen) and screen.ready and screen.view is not None and screen.document:
+            from bright_inspect.tui.screens.explain import ExplainScreen
+
+            view = screen.view
+            self.push_screen(ExplainScreen(view, self.desk.live.retriever, view.text or "", screen.document))
 
     def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
         """Open the queries of some tasks above the overview."""

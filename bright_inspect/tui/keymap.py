@@ -14,7 +14,9 @@ from textual.binding import Binding, BindingType
 
 from bright_inspect.errors import UsageError
 
-Scope = Literal["everywhere", "overview", "queries", "inspect", "audit", "live", "lists", "reader"]
+Scope = Literal[
+    "everywhere", "overview", "queries", "inspect", "audit", "live", "explain", "ablation", "lists", "reader"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,27 @@ KEYS: tuple[Key, ...] = (
     Key("full-reader", "d", "toggle_full", "full", "the reader over the whole screen, and back", "inspect", True),
     Key("copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "inspect"),
     Key("copy-text", "Y", "copy_text", "copy text", "copy the text in the reader (OSC 52)", "inspect"),
+    Key("explain", "e", "app.explain", "explain",
+        "why bm25, or what searched live last, scores the document as it does", "inspect", True),
     Key("live", "r", "app.live", "run live", "search the query again, edited or not; the new list beside the run's",
         "inspect", True),
     Key("live-search", "f5", "search", "search", "search the text as it is now", "live", True),
-    Key("live-retriever", "f3", "next_retriever", "retriever", "the next retriever", "live", True),
     Key("live-variant", "f2", "next_variant", "text", "the text of the next variant", "live", True),
+    Key("live-retriever", "f3", "choose_retriever", "retriever", "choose what searches", "live", True),
+    Key("live-rerank", "f4", "choose_reranker", "rerank", "choose what reranks the top 100, or nothing", "live", True),
     Key("live-restrict", "f6", "restrict", "restrict",
-        "the stored list among the documents that were searched, and back", "live", True),
+        "the stored lists among the documents that were searched, and back", "live", True),
+    Key("live-depth", "f7", "next_depth", "depth", "ask for 10, 100 or 1,000 documents", "live"),
+    Key("live-keep", "f8", "keep", "keep", "keep the new list as a run file below runs/live", "live", True),
+    Key("live-ablate", "f9", "ablate", "sentences", "search without each sentence of the text in turn", "live", True),
+    Key("live-explain", "e", "explain", "explain", "why the document under the cursor is scored as it is", "live",
+        True),
+    Key("live-copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "live"),
+    Key("live-copy-text", "Y", "copy_text", "copy text", "copy the text in the reader (OSC 52)", "live"),
+    Key("explain-pane", "tab", "app.focus_next", "pane", "the table, or the document", "explain", True),
+    Key("explain-copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "explain", True),
+    Key("explain-copy-text", "Y", "copy_text", "copy text", "copy the document's text (OSC 52)", "explain"),
+    Key("ablation-pane", "tab", "app.focus_next", "pane", "the table, or the query", "ablation", True),
     Key("audit-run", "o", "next_run_here", "other run", "the same of the next run", "audit", True),
     Key("audit-next-table", "right,l", "next_tab(1)", "table", "next table", "audit", True),
     Key("audit-previous-table", "left,h", "next_tab(-1)", "table", "previous table", "audit"),
@@ -98,6 +114,8 @@ SCOPE_TITLES: dict[Scope, str] = {
     "inspect": "inspect",
     "audit": "audit",
     "live": "live",
+    "explain": "explain",
+    "ablation": "sentences",
     "lists": "in a list",
     "reader": "in the reader",
 }
@@ -106,7 +124,7 @@ _DISPLAY = {
     "greater_than_sign": ">", "slash": "/", "left_square_bracket": "[", "right_square_bracket": "]", "escape": "Esc",
     "enter": "Enter", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn",
     "home": "Home", "end": "End", "space": "Space", "tab": "Tab", "f1": "F1",
-    "f2": "F2", "f3": "F3", "f5": "F5", "f6": "F6",
+    **{f"f{number}": f"F{number}" for number in range(2, 13)},
 }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ class LiveDesk:
     def choices(self, token: CancelToken) -> tuple[list[Choice], list[Choice]]:
         """The retrievers and the rerankers to choose from, those that can be used here first."""
         if self._choices is None:
-            known = {spec.name: spec for spec in map(self._spec, self._wanted)}
+            known = {name: find_retriever(name, self._options) for name in self._wanted}
             known.update(known_retrievers(self._options))
             rerankers = known_rerankers(self._options).values()
             self._choices = (
@@ -75,9 +75,6 @@ class LiveDesk:
             )
         token.check()
         return self._choices
-
-    def _spec(self, name: str):  # type: ignore[no-untyped-def]
-        return find_retriever(name, self._options)
 
     def search(
         self, view: QueryView, request: LiveRequest, measure: Measure, tell: Progress, token: CancelToken
@@ -122,7 +119,7 @@ class LiveDesk:
         with held(self._lock, token), self._cursor(token) as cursor:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._asked(cursor, task, corpus, request, tell, token)
-            return ablate(retriever, view, request.text, request.depth, measure, tell, token.check)
+            return ablate(retriever, view, request.text, request.depth, measure, token.check, tell)
 
     def keep(self, result: LiveResult, token: CancelToken) -> Path:
         """Keep a live list as a run file below the working folder."""
@@ -158,9 +155,7 @@ class LiveDesk:
 
         return RerankingRetriever(retriever, reranker, request.top, texts, tell)
 
-    def _retriever(
-        self, task: TaskKey, name: str, corpus: Corpus, tell: Progress, token: CancelToken
-    ) -> Retriever:
+    def _retriever(self, task: TaskKey, name: str, corpus: Corpus, tell: Progress, token: CancelToken) -> Retriever:
         if (task, name) not in self._retrievers:
             make = find_retriever(name, self._options).make
             self._retrievers[task, name] = make(corpus, cache_folder() / "retrieval", tell, token.check)

@@ -24,7 +24,7 @@ T = TypeVar("T")
 _EXIT_SECONDS = 2.0
 
 
-def _do_nothing() -> None:
+def do_nothing() -> None:
     """For work whose failure needs no more than being told."""
 
 
@@ -56,7 +56,7 @@ class Runner:
         lane: str,
         work: Callable[[CancelToken], T],
         done: Callable[[T], None],
-        failed: Callable[[], None] = _do_nothing,
+        failed: Callable[[], None] = do_nothing,
     ) -> None:
         """Run ``work`` in a thread and hand its value to ``done`` on the event loop, unless superseded. If it raises,
         ``failed`` is called there, after the error was told."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from bright_inspect.domain.measures import parse_measure
-from bright_inspect.evaluation.live import ranking_value, restricted, search_live
+from bright_inspect.evaluation.live import LiveRequest, ranking_value, restricted, search_live
 from bright_inspect.retrieval.protocol import Check, Corpus, Found, Hit, never_stop
 from tests.unit.making import make_ranking, make_view
 
@@ -30,7 +30,14 @@ class _Fixed:
 def test_the_value_is_of_the_list_in_its_order_even_where_scores_tie() -> None:
     view = make_view(make_ranking(0, "a"), judged={"g": 1})
     corpus = Corpus("bright", "biology", 3, "0", lambda: iter(()))
-    found = search_live(_Fixed("x", "g", "y"), corpus, view, "text", 10, parse_measure("RR"), never_stop)
+    found = search_live(
+        _Fixed("x", "g", "y"),
+        corpus,
+        view,
+        LiveRequest("fixed", "original", "text", 10),
+        parse_measure("RR"),
+        never_stop,
+    )
     assert (found.value, found.searched, found.of, found.partial) == (0.5, 3, 57_359, True)
     assert [(doc.rank, doc.doc_id) for doc in found.ranking.docs] == [(1, "x"), (2, "g"), (3, "y")]
 

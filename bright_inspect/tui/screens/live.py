@@ -1,4 +1,4 @@
-"""Live: the query at hand searched again, as edited, with its list beside a stored run's."""
+"""Live: the query at hand searched again, as edited, with its list beside the stored runs'."""
 
 from __future__ import annotations
 
@@ -11,57 +11,74 @@ from textual.widgets import TextArea
 
 from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.domain.rankings import Ranking
-from bright_inspect.evaluation.live import LiveResult, ranking_value
+from bright_inspect.evaluation.live import LiveRequest, LiveResult, ranking_value, restricted
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.inspect import RankingRows, ranking_columns
-from bright_inspect.presentation.live import result_note, stored_title
+from bright_inspect.presentation.live import model_note, request_line, result_note, stored_title
 from bright_inspect.store.query_view import QueryView
+from bright_inspect.store.session import Run
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import SLOW_SECONDS, DeskScreen
+from bright_inspect.tui.live_desk import Choice
+from bright_inspect.tui.screens.copying import CopyingScreen
+from bright_inspect.tui.screens.inspect import LEAST_PANE_WIDTH
+from bright_inspect.tui.screens.live_choice import LiveChoice
+from bright_inspect.tui.screens.working import Working
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 
-DEPTH = 100
+DEPTHS = (10, 100, 1000)
 _EDITED = "edited"
 
 
-class LiveScreen(DeskScreen):
-    """Edit the text, choose a retriever, run; the compared run's list stands beside the new one."""
+class LiveScreen(CopyingScreen):
+    """Edit the text, choose a retriever, run; the stored lists that there is room for stand beside the new one, the
+    compared run's first, which moves and Δ are against."""
 
     BINDINGS = keymap.bindings("live")
 
-    def __init__(self, view: QueryView, retrievers: Sequence[str]) -> None:
+    def __init__(self, view: QueryView) -> None:
         super().__init__()
-        self._view, self._retrievers = view, retrievers
-        self._retriever = 0
+        self._view = view
         self._variants = [(ORIGINAL, view.text or ""), *view.variants]
         self._variant = 0
         self._result: LiveResult | None = None
         self._at_hand: frozenset[str] = frozenset()
         self._restricted = False
+        self._doc_id: str | None = None
+        self._choices: tuple[list[Choice], list[Choice]] | None = None
+        self._working = Working(self, "live", "#live-note")
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="top")
         yield TextArea(self._variants[0][1], id="live-text", soft_wrap=True, tab_behavior="focus")
         yield CellLine(id="live-options")
         yield CellLine(id="live-note")
+        yield CellLine(id="live-model", classes="hidden")
         with Horizontal(id="lists"):
             with Vertical(classes="pane"):
                 yield CellLine(id="live-title", classes="pane-title")
                 yield LineTable(id="live-list", empty_message="F5 searches the text above")
-            with Vertical(classes="pane following"):
-                yield CellLine(id="stored-title", classes="pane-title")
-                yield LineTable(id="stored-list")
+            for place in range(len(self.desk.session.runs)):
+                with Vertical(classes="pane following", id=f"stored{place}"):
+                    yield CellLine(id=f"stored-title{place}", classes="pane-title")
+                    yield LineTable(id=f"stored-list{place}")
         yield TextReader(id="live-document", empty_message="the document under the cursor is read here")
         yield KeyLine("live")
 
     def on_mount(self) -> None:
         super().on_mount()
-        if self.ready:
-            self.query_one(TextArea).focus()
-            self._show()
+        if not self.ready:
+            return
+        self.query_one(TextArea).focus()
+        desk = self.desk.live
+
+        def found(choices: tuple[list[Choice], list[Choice]]) -> None:
+            self._choices = choices
+
+        self.runner.start("live-choices", desk.choices, found)
+        self._show()
 
     def on_resize(self) -> None:
         if self.ready:
@@ -72,11 +89,15 @@ class LiveScreen(DeskScreen):
 
     def leave_level(self) -> bool:
         """Esc first stops a search that is under way."""
-        if self.runner.busy("live"):
+        if self._working.busy:
             self.runner.cancel("live")
             self._show()
+            if self._result is None:
+                stopped = (Span("stopped; what was encoded is kept · F5 goes on", "dim"),)
+                self.query_one("#live-note", CellLine).set_cells(stopped)
             return True
-        self.runner.cancel("live-text")
+        for lane in ("live-text", "live-choices", "live-keep"):
+            self.runner.cancel(lane)
         return False
 
     # --- what is asked -------------------------------------------------------------------------------------------
@@ -90,6 +111,11 @@ class LiveScreen(DeskScreen):
         name, text = self._variants[self._variant]
         return name if self._text == text else _EDITED
 
+    @property
+    def _request(self) -> LiveRequest:
+        live = self.desk.live
+        return LiveRequest(live.retriever, self._variant_name, self._text, live.depth, live.reranker)
+
     def action_next_variant(self) -> None:
         """Put the next variant's text into the editor; edited text would be lost, so it is kept as a variant."""
         if self._variant_name == _EDITED:
@@ -101,21 +127,46 @@ class LiveScreen(DeskScreen):
         self.query_one(TextArea).text = self._variants[self._variant][1]
         self._show()
 
-    def action_next_retriever(self) -> None:
-        """Choose the next retriever."""
-        self._retriever = (self._retriever + 1) % len(self._retrievers)
+    def action_choose_retriever(self) -> None:
+        """Choose a retriever from a list, or name one."""
+        live = self.desk.live
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                live.retriever = name
+                self._show()
+
+        retrievers = self._choices[0] if self._choices else [Choice(live.retriever, "models are looked for …", None)]
+        self.app.push_screen(LiveChoice("Search with", retrievers, live.retriever), chosen)
+
+    def action_choose_reranker(self) -> None:
+        """Choose a reranker from a list, name one, or none."""
+        live = self.desk.live
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                live.reranker = name or None
+                self._show()
+
+        rerankers = self._choices[1] if self._choices else []
+        self.app.push_screen(LiveChoice("Rerank with", rerankers, live.reranker, none="no reranking"), chosen)
+
+    def action_next_depth(self) -> None:
+        """Ask for more documents, or fewer."""
+        live = self.desk.live
+        live.depth = DEPTHS[(DEPTHS.index(live.depth) + 1) % len(DEPTHS)]
         self._show()
 
     def action_restrict(self) -> None:
-        """Restrict the stored run's list to the documents that were searched, and back."""
+        """Restrict the stored lists to the documents that were searched, and back."""
         if self._result is not None and self._result.partial:
             self._restricted = not self._restricted
             self._show()
 
     def action_search(self) -> None:
         """Search the text as it is now."""
-        desk, view, text, name = self.desk, self._view, self._text, self._retrievers[self._retriever]
-        if not text.strip():
+        live, view, request, measure = self.desk.live, self._view, self._request, self.desk.scored.measure
+        if not request.text.strip():
             self.notify("There is no text to search.", markup=False)
             return
 
@@ -126,54 +177,120 @@ class LiveScreen(DeskScreen):
                 self.query_one("#live-list", LineTable).focus()
                 self._read()
 
-        self.runner.start("live", lambda token: desk.search_live(view, name, text, DEPTH, self._tell, token), done)
-        self.set_timer(SLOW_SECONDS, self._say_searching)
+        self._working.start(
+            lambda tell, token: live.search(view, request, measure, tell, token),
+            done,
+            self._show,
+            f"{request.retriever} searches",
+        )
 
-    def _tell(self, done: int, total: int, message: str) -> None:
-        self.app.call_from_thread(self._say, f"{message} {done:,} of {total:,} · Esc stops")
+    # --- what follows from a result ------------------------------------------------------------------------------
 
-    def _say(self, text: str) -> None:
-        if self.ready and self.runner.busy("live"):
-            self.query_one("#live-note", CellLine).set_cells((Span(text, "dim"),))
+    def action_keep(self) -> None:
+        """Keep the list as a run file, with a sidecar that says how it was made."""
+        result, live = self._result, self.desk.live
+        if result is None:
+            self.notify("There is nothing to keep yet: F5 searches.", markup=False)
+            return
+        self.runner.start(
+            "live-keep",
+            lambda token: live.keep(result, token),
+            lambda path: self.notify(f"Kept as {path}, with how it was made in {path.name}.json.", markup=False),
+        )
 
-    def _say_searching(self) -> None:
-        self._say(f"{self._retrievers[self._retriever]} searches … · Esc stops")
+    def action_ablate(self) -> None:
+        """Search without each sentence of the text."""
+        from bright_inspect.tui.screens.ablation import AblationScreen
+
+        self.app.push_screen(AblationScreen(self._view, self._request))
+
+    def action_explain(self) -> None:
+        """Say why the document under the cursor is scored as it is: by the retriever of the list, or the one chosen."""
+        if self._doc_id is not None:
+            from bright_inspect.tui.screens.explain import ExplainScreen
+
+            request = self._result.request if self._result is not None else self._request
+            self.app.push_screen(ExplainScreen(self._view, request.retriever, request.text, self._doc_id))
+
+    @property
+    def document(self) -> str | None:
+        """The id of the document at hand."""
+        return self._doc_id
 
     # --- what is shown -------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        desk, compared, result = self.desk, self.desk.compared, self._result
+        if not self.ready:
+            return
+        with self.app.batch_update():
+            self._show_request()
+            self._show_note()
+            self._show_lists()
+
+    def _show_request(self) -> None:
         key = self._view.key
         title: Cell = (Span("live  ", "accent"), Span(f"{key.task} {key.query_id}", "strong"))
         self.query_one("#top", CellLine).set_cells(title, self.top_cells()[1])
-        options = (
-            Span("retriever ", "dim"), Span(self._retrievers[self._retriever], "strong"), Span(" F3 · text ", "dim"),
-            Span(self._variant_name, "strong"), Span(f" F2 · {len(self._text):,} characters", "dim"),
-        )  # fmt: skip
-        self.query_one("#live-options", CellLine).set_cells(options, (Span("F5 searches · Tab to the lists", "dim"),))
-        stored = self._view.rankings[compared.run.run_id]
-        if stored is not None and self._restricted and result is not None:
-            from bright_inspect.evaluation.live import restricted
+        right = (Span("F5", "accent"), Span(" searches", "dim"))
+        keys = [
+            self.program.key_shown(name) for name in ("live-retriever", "live-variant", "live-rerank", "live-depth")
+        ]
+        self.query_one("#live-options", CellLine).set_cells(request_line(self._request, keys), right)
 
-            stored = restricted(stored, self._at_hand)
+    def _show_note(self) -> None:
+        result = self._result
+        if self._working.busy:
+            return
+        note = result_note(result, self._restricted, self.program.key_shown("live-restrict")) if result else ((), ())
+        self.query_one("#live-note", CellLine).set_cells(*note)
+        model = model_note(result) if result else ()
+        line = self.query_one("#live-model", CellLine)
+        line.set_cells(model)
+        line.set_class(not model, "hidden")
+
+    @property
+    def _stored_runs(self) -> Sequence[Run]:
+        """The runs that there is room for: the compared one, the baseline, the others."""
+        compared = self.desk.compared
+        runs = list(dict.fromkeys((compared.run, compared.baseline, *compared.runs)))
+        return runs[: max(1, self.size.width // LEAST_PANE_WIDTH - 1)]
+
+    def _show_lists(self) -> None:
+        result, measure, compared = self._result, self.desk.scored.measure, self.desk.compared
+        runs = self._stored_runs
+        width = self.size.width // (1 + len(runs))
+        against = self._stored(compared.run)
         comparable = result is not None and (not result.partial or self._restricted)
-        width = self.size.width // 2
         if result is not None:
-            self.query_one("#live-note", CellLine).set_cells(*result_note(result, self._restricted))
-            name = f"{result.retriever} live"
-            value = result.value
-            self.query_one("#live-title", CellLine).set_cells(stored_title(name, "accent", desk.scored.measure, value))
-            self._fill("#live-list", result.ranking, stored if comparable else None, width)
-        stored_value = None if stored is None else ranking_value(stored, self._view, desk.scored.measure)
-        run = compared.run
-        note = f" among {len(self._at_hand):,} of its documents at hand" if self._restricted else ""
-        line = stored_title(run.label, compared.style(run), desk.scored.measure, stored_value, note)
-        self.query_one("#stored-title", CellLine).set_cells(line)
-        self.query_one("#stored-list", LineTable).empty_message = f"{run.label} has no list for this query"
-        self._fill("#stored-list", stored, None, width)
+            base = self._value(against) if comparable else None
+            title = stored_title(f"{result.system} live", "accent", measure, result.value, base=base)
+            self.query_one("#live-title", CellLine).set_cells(title)
+            self._fill("live-list", result.ranking, against if comparable else None, width)
+        for place in range(len(compared.runs)):
+            self.query_one(f"#stored{place}").set_class(place >= len(runs), "hidden")
+            if place < len(runs):
+                self._show_stored(place, runs[place], width)
+
+    def _show_stored(self, place: int, run: Run, width: int) -> None:
+        desk, stored = self.desk, self._stored(run)
+        note = ""
+        if self._restricted and stored is not None:
+            note = f" among {len(stored.docs):,} of its documents at hand"
+        title = stored_title(run.label, desk.compared.style(run), desk.scored.measure, self._value(stored), note)
+        self.query_one(f"#stored-title{place}", CellLine).set_cells(title)
+        self.query_one(f"#stored-list{place}", LineTable).empty_message = f"{run.label} has no list for this query"
+        self._fill(f"stored-list{place}", stored, None, width)
+
+    def _stored(self, run: Run) -> Ranking | None:
+        """A run's list as it is shown: whole, or among the documents that were searched."""
+        ranking = self._view.rankings[run.run_id]
+        return restricted(ranking, self._at_hand) if ranking is not None and self._restricted else ranking
+
+    def _value(self, ranking: Ranking | None) -> float | None:
+        return None if ranking is None else ranking_value(ranking, self._view, self.desk.scored.measure)
 
     def _fill(self, table_id: str, ranking: Ranking | None, against: Ranking | None, width: int) -> None:
-        table = self.query_one(table_id, LineTable)
+        table = self.query_one(f"#{table_id}", LineTable)
         columns = ranking_columns(against is not None, width)
         rows = RankingRows(self._view, ranking, against, columns) if ranking is not None else []
         table.set_rows(columns, rows, cursor=table.cursor, keep_scroll=True)
@@ -182,7 +299,7 @@ class LiveScreen(DeskScreen):
     def follow_text(self) -> None:
         """Say whether the text is still a variant's."""
         if self.ready:
-            self._show()
+            self._show_request()
 
     @on(LineTable.RowHighlighted)
     def follow_cursor(self, message: LineTable.RowHighlighted) -> None:
@@ -196,6 +313,7 @@ class LiveScreen(DeskScreen):
         if row is None:
             return
         desk, task, doc_id = self.desk, (self._view.key.dataset, self._view.key.task), row.key
+        self._doc_id = doc_id
         for other in self.query(LineTable):
             other.marked_keys = frozenset([doc_id])
 
