@@ -161,8 +161,7 @@ class Endpoint:
             try:
                 answer = self._transport.post(url, content, check)
             except NoAnswer as failure:
-                hint = "Try again, or look at the server's log." if failure.again else _RUNS
-                problem = failure.reason
+                problem, hint = failure.reason, _hint(failure)
             else:
                 tries.append(_Try(url, answer))
                 if not _is_absent(answer, model):
@@ -259,6 +258,12 @@ def _rerank_body(
     if api == "score":
         return "score", {"model": model, "text_1": query, "text_2": documents, **cut}
     return "rerank", {"model": model, "query": query, "documents": documents, "top_n": len(documents), **cut}
+
+
+def _hint(failure: NoAnswer) -> str:
+    if "CERTIFICATE_VERIFY_FAILED" in failure.reason:
+        return "SSL_CERT_FILE may name a file of certificates to trust."
+    return "Try again, or look at the server's log." if failure.again else _RUNS
 
 
 def _wants_texts(answer: Answer) -> bool:

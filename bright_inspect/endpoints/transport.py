@@ -1,7 +1,8 @@
 """POST requests that can be stopped while a server is silent, and are repeated where that helps.
 
 The request runs in a thread of its own and hands over what arrives piece by piece; the caller's thread asks ``check``
-all the while. To stop, the socket is shut down under the thread, which therefore ends at once and not at its timeout.
+all the while. To stop, the socket is shut down under the thread, which ends at once instead of at its timeout; one that
+is still connecting ends at that timeout, and sends nothing.
 """
 
 from __future__ import annotations
