@@ -1,0 +1,1 @@
+"""Clients of servers that speak OpenAI's API or one near it: OpenAI, vLLM, TEI, Infinity, llama.cpp."""
