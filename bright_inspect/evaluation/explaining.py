@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bright_inspect.domain.corpora import corpus_size
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.retrieval.protocol import (
     Check,
+    Corpus,
     Explains,
     ExplainsBySentence,
     Retriever,
@@ -21,7 +23,7 @@ from bright_inspect.retrieval.rerank import RerankingRetriever
 class Explanation:
     """Of a document's score for a text: ``terms`` whose contributions add up to it, with the ``places`` of each in the
     document; or else its ``sentences``, each scored alone. ``document`` is None where its text is not at hand.
-    ``note`` says what else is to be known."""
+    ``note`` says what else is to be known; ``corpus`` is what idf is counted over."""
 
     retriever: str
     doc_id: str
@@ -30,6 +32,7 @@ class Explanation:
     places: Mapping[str, Sequence[tuple[int, int]]] | None = None
     sentences: Sequence[SentenceScore] = ()
     note: str = ""
+    corpus: str = ""
 
     @property
     def score(self) -> float | None:
@@ -37,7 +40,9 @@ class Explanation:
         return sum(term.contribution for term in self.terms) if self.places is not None else None
 
 
-def explain(retriever: Retriever, text: str, doc_id: str, document: str | None, check: Check) -> Explanation:
+def explain(
+    retriever: Retriever, corpus: Corpus, text: str, doc_id: str, document: str | None, check: Check
+) -> Explanation:
     """Explain a document's score for a text. A reranked list is explained by the retriever below the reranker.
 
     Raises:
@@ -50,7 +55,8 @@ def explain(retriever: Retriever, text: str, doc_id: str, document: str | None, 
         retriever = retriever.first_stage
     if isinstance(retriever, Explains):
         places = retriever.term_places(document) if document is not None else {}
-        return Explanation(retriever.name, doc_id, document, retriever.explain(text, doc_id), places, (), note)
+        parts = retriever.explain(text, doc_id)
+        return Explanation(retriever.name, doc_id, document, parts, places, (), note, _size_text(corpus))
     if isinstance(retriever, ExplainsBySentence):
         if document is None:
             raise BrightInspectError(f"{doc_id}: no text at hand, so its sentences cannot be scored.")
@@ -59,3 +65,10 @@ def explain(retriever: Retriever, text: str, doc_id: str, document: str | None, 
     raise BrightInspectError(
         f"{retriever.name} does not say why it scores as it does.", "Choose bm25 or a dense model for that."
     )
+
+
+def _size_text(corpus: Corpus) -> str:
+    """``1,084 of 121,249 documents``; ``39 documents`` for a corpus that is whole or of unknown size."""
+    whole = corpus_size(corpus.dataset, corpus.task)
+    of = f" of {whole:,}" if whole is not None and corpus.size < whole else ""
+    return f"{corpus.size:,}{of} documents"

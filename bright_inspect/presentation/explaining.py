@@ -25,7 +25,8 @@ def explanation_summary(explanation: Explanation) -> Cell:
         here = sum(term.contribution != 0 for term in explanation.terms)
         spans = [
             Span("score ", "dim"), Span(f"{explanation.score:.4f}", "strong"),
-            Span(f" = {here} of the query's {len(explanation.terms)} terms are in it", "dim"),
+            Span(f" · {here} of the query's {len(explanation.terms)} terms stand in the document", "dim"),
+            Span(f" · idf over {explanation.corpus}", "dim"),
         ]  # fmt: skip
     else:
         unread = sum(sentence.read is False for sentence in explanation.sentences)
@@ -60,7 +61,7 @@ def explanation_columns(explanation: Explanation, width: int) -> list[Column]:
     ]
     if width >= 100:
         columns += [
-            Column("query", title("query"), 8, align="right"),
+            Column("query", title("× query"), 8, align="right"),
             Column("document", title("document"), 8, align="right"),
         ]
     return [*columns, Column("idf", title("idf"), 6, align="right"), Column("tf", title("tf"), 4, align="right")]

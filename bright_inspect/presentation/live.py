@@ -64,7 +64,7 @@ def _sent(sent: Sent) -> list[Span]:
 
 
 def _quoted(prefix: str) -> str:
-    return "–" if not prefix else f"“{visible(prefix)}”"
+    return "–" if not prefix else f"“{visible(prefix.replace(chr(10), '⏎'))}”"
 
 
 def _reranking(what: Reranking, max_length: object) -> list[Span]:

@@ -95,7 +95,7 @@ class Dense:
         for start in range(0, len(texts), _QUERIES_AT_ONCE):
             check()
             part = texts[start : start + _QUERIES_AT_ONCE]
-            queries = self._encode_queries(part)
+            queries = self._encode_queries(part, check)
             check()
             for place, scores in enumerate(self._scorer.scores(queries) if len(self._vectors.ids) else ()):
                 barred = excluded[start + place] if excluded else ()
@@ -104,8 +104,8 @@ class Dense:
                 found += [Found([], "The corpus has no documents.")] * len(part)
         return found
 
-    def _encode_queries(self, texts: Sequence[str]) -> Vectors:
-        queries = self._encoder.encode_queries(texts)
+    def _encode_queries(self, texts: Sequence[str], check: Check) -> Vectors:
+        queries = self._encoder.encode_queries(texts, check)
         if not np.isfinite(queries).all():
             raise BrightInspectError(
                 f"{self.name}: the vector of a query holds what is no number.", "Try --precision float32."
@@ -138,12 +138,12 @@ class Dense:
     def sentence_scores(self, text: str, document: str, check: Check = never_stop) -> list[SentenceScore]:
         """The sentences of a document in its order, each scored alone; see ``ExplainsBySentence``."""
         spans = sentences(document)
-        (query,) = self._encode_queries([text])
+        (query,) = self._encode_queries([text], check)
         scores: list[float] = []
         for start in range(0, len(spans), self._encoder.batch_size):
             check()
             part = [document[a:b] for a, b in spans[start : start + self._encoder.batch_size]]
-            scores += (self._encoder.encode_documents(part) @ query).tolist()
+            scores += (self._encoder.encode_documents(part, check) @ query).tolist()
         known = self._encoder.characters_read(document)
         return [
             SentenceScore(a, b, score, None if known is None else a < known)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from bright_inspect.retrieval.protocol import Check, never_stop
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -33,11 +35,11 @@ class Encoder(Protocol):
     max_length: int | None
     query_max_length: int | None
 
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        """float32 of shape (texts, dimensions)."""
+    def encode_documents(self, texts: Sequence[str], check: Check = never_stop) -> Vectors:
+        """float32 of shape (texts, dimensions). ``check`` is called as often as the work allows."""
         ...
 
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+    def encode_queries(self, texts: Sequence[str], check: Check = never_stop) -> Vectors:
         """float32 of shape (texts, dimensions)."""
         ...
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bright_inspect.errors import UsageError
-from bright_inspect.retrieval import bm25
+from bright_inspect.retrieval import bm25, served
 from bright_inspect.retrieval.neural import specs as neural
 from bright_inspect.retrieval.protocol import (
     DEFAULT_OPTIONS,
@@ -24,8 +24,14 @@ from bright_inspect.retrieval.protocol import (
 )
 
 #: What stands before the colon in the name of a model.
-_RETRIEVER_KINDS: dict[str, Callable[[str, ModelOptions], RetrieverSpec]] = {neural.DENSE: neural.dense_spec}
-_RERANKER_KINDS: dict[str, Callable[[str, ModelOptions], RerankerSpec]] = {neural.CROSS_ENCODER: neural.reranker_spec}
+_RETRIEVER_KINDS: dict[str, Callable[[str, ModelOptions], RetrieverSpec]] = {
+    neural.DENSE: neural.dense_spec,
+    served.KIND: served.served_retriever_spec,
+}
+_RERANKER_KINDS: dict[str, Callable[[str, ModelOptions], RerankerSpec]] = {
+    neural.CROSS_ENCODER: neural.reranker_spec,
+    served.KIND: served.served_reranker_spec,
+}
 
 
 def known_retrievers(options: ModelOptions = DEFAULT_OPTIONS) -> dict[str, RetrieverSpec]:

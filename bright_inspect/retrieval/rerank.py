@@ -80,6 +80,7 @@ class RerankingRetriever:
             "retriever": self._retriever.name,
             "reranker": self._reranker.name,
             "reranked_top": self._top,
+            "reranker_max_length": self._reranker.max_length,
             **getattr(self._reranker, "provenance", {}),
         }
 

@@ -19,10 +19,13 @@ from bright_inspect.endpoints.transport import Limits
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import (
     Check,
+    Corpus,
     ModelOptions,
     Progress,
     Reranked,
     RerankerSpec,
+    Retriever,
+    RetrieverSpec,
     ignore_progress,
     never_stop,
 )
@@ -30,7 +33,8 @@ from bright_inspect.retrieval.protocol import (
 if TYPE_CHECKING:
     from bright_inspect.retrieval.encoder import Vectors
 
-PREFIX = "endpoint:"
+KIND = "endpoint"
+PREFIX = f"{KIND}:"
 
 #: Texts in one request: the most that TEI takes unless told otherwise (its --max-client-batch-size).
 _BATCH = 32
@@ -61,13 +65,18 @@ class ServedEncoder:
         given = options.query_prefix is not None or options.document_prefix is not None
         self.prefix_source = "given" if given else "none given"
         self.max_length = options.max_length
+        self.query_max_length = options.max_length
         where = endpoint.address
         self.key = _digest([where.host, where.port, where.path, model, self.document_prefix, self.max_length])
 
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
         """What a run's sidecar says of it, beside what ``Encoder`` has."""
-        return {"endpoint": self._endpoint.address.url, "model": self._model, "similarity": "cosine"}
+        return {
+            "endpoint": self._endpoint.address.url, "model": self._model, "max_length": self.max_length,
+            "query_prefix": self.query_prefix, "document_prefix": self.document_prefix,
+            "prefix_source": self.prefix_source, "similarity": "cosine",
+        }  # fmt: skip
 
     def encode_documents(self, texts: Sequence[str], check: Check | None = None) -> Vectors:
         """float32 of shape (texts, dimensions), each of length 1.
@@ -86,6 +95,10 @@ class ServedEncoder:
 
     def query_tokens(self, text: str) -> None:
         """Not known: the server counts by itself."""
+        return
+
+    def characters_read(self, text: str) -> None:
+        """Not known: the server cuts by itself."""
         return
 
     def close(self) -> None:
@@ -149,7 +162,12 @@ class ServedReranker:
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
         """What a run's sidecar says of it."""
-        return {"endpoint": self._endpoint.address.url, "model": self._model, "rerank_api": self._endpoint.rerank_api}
+        return {
+            "reranker_endpoint": self._endpoint.address.url,
+            "reranker_model": self._model,
+            "reranker_api": self._endpoint.rerank_api,
+            "reranker_max_length": self.max_length,
+        }
 
     def score(
         self, text: str, documents: Sequence[str], progress: Progress = ignore_progress, check: Check = never_stop
@@ -238,6 +256,25 @@ def served_encoder(name: str, options: ModelOptions | None = None, check: Check 
     return make_encoder(model, url, options, check)
 
 
+def served_retriever_spec(name: str, options: ModelOptions | None = None) -> RetrieverSpec:
+    """The dense retriever by the model of a name as users type it; ``needs`` says where no URL is named. Nothing is
+    sent yet.
+
+    Raises:
+        UsageError: the name is wrong.
+    """
+    model, url = parse_endpoint_name(name)
+
+    def make(corpus: Corpus, cache_folder: Path, progress: Progress, check: Check) -> Retriever:
+        from bright_inspect.retrieval.dense import make_dense
+
+        encoder = make_encoder(model, url, options, check)
+        return make_dense(corpus, cache_folder, encoder, progress, check)
+
+    title, needs = _title_and_needs(model, url)
+    return RetrieverSpec(PREFIX + model, title, make, needs)
+
+
 def served_reranker_spec(name: str, options: ModelOptions | None = None) -> RerankerSpec:
     """The reranker of a name as users type it; ``needs`` says where no URL is named. Nothing is sent yet.
 
@@ -249,10 +286,14 @@ def served_reranker_spec(name: str, options: ModelOptions | None = None) -> Rera
     def make(cache_folder: Path, progress: Progress, check: Check) -> ServedReranker:
         return make_reranker(model, url, options)
 
+    title, needs = _title_and_needs(model, url)
+    return RerankerSpec(PREFIX + model, title, make, needs)
+
+
+def _title_and_needs(model: str, url: str | None) -> tuple[str, str | None]:
     named = url or url_from_environment()
     needs = None if named else f"to set: BRIGHT_INSPECT_ENDPOINT, or name {PREFIX}{model}@URL"
-    where = parse_address(named).url if named else "an endpoint"
-    return RerankerSpec(PREFIX + model, f"{model} at {where}", make, needs)
+    return f"{model} at {parse_address(named).url if named else 'an endpoint'}", needs
 
 
 def _digest(parts: Sequence[str | int | None]) -> str:

@@ -181,7 +181,7 @@ def _encode_rest(
         check()
         progress(done, len(texts), _message(encoder, costs, start, done, time.monotonic() - began))
         batch = texts[done : done + encoder.batch_size * encoder.devices]
-        found = encoder.encode_documents(batch)
+        found = encoder.encode_documents(batch, check)
         _refuse_nonsense(found, encoder, done)
         block = found.tobytes()
         if done == 0:

@@ -105,7 +105,7 @@ class LiveDesk:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._retriever(task, name, corpus, tell, token)
             document = corpus_texts_of(cursor, self._session.collections, task, [doc_id]).get(doc_id)
-            return explain(retriever, text, doc_id, document, token.check)
+            return explain(retriever, corpus, text, doc_id, document, token.check)
 
     def ablate(
         self, view: QueryView, request: LiveRequest, measure: Measure, tell: Progress, token: CancelToken

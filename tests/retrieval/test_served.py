@@ -226,11 +226,16 @@ def test_a_reranker_of_a_server(reranker: Rerankers, model_server: ModelServer) 
     assert isinstance(served, Reranker)
     assert isinstance(served, Provenance)
     assert (served.name, served.device, served.max_length) == ("endpoint:bag-of-words", None, None)
-    assert served.provenance == {"endpoint": model_server.url, "model": MODEL, "rerank_api": "auto"}
+    assert served.provenance == {
+        "reranker_endpoint": model_server.url,
+        "reranker_model": MODEL,
+        "reranker_api": "auto",
+        "reranker_max_length": None,
+    }
     found = served.score("the warm water", TEXTS)
     assert found.scores == [overlap("the warm water", text) for text in TEXTS]
     assert list(found.cut) == [None, None, None]
-    assert served.provenance["rerank_api"] == "rerank"
+    assert served.provenance["reranker_api"] == "rerank"
 
 
 def test_documents_go_in_batches_with_progress(reranker: Rerankers, model_server: ModelServer) -> None:

@@ -13,8 +13,10 @@ from textual.dom import DOMNode
 from bright_inspect.errors import UsageError
 from bright_inspect.tui.app import BrightInspect
 from bright_inspect.tui.keymap import KEYS, SCOPE_TITLES, Key, bindings, display_keys, key_file, read_key_file
+from bright_inspect.tui.screens.ablation import AblationScreen
 from bright_inspect.tui.screens.audit import AuditScreen
 from bright_inspect.tui.screens.dialog import Dialog
+from bright_inspect.tui.screens.explain import ExplainScreen
 from bright_inspect.tui.screens.help import HelpScreen
 from bright_inspect.tui.screens.inspect import InspectScreen
 from bright_inspect.tui.screens.live import LiveScreen
@@ -34,6 +36,10 @@ TOGETHER = [
     ("everywhere", "audit", "reader"),
     ("everywhere", "live", "lists"),
     ("everywhere", "live", "reader"),
+    ("everywhere", "explain", "lists"),
+    ("everywhere", "explain", "reader"),
+    ("everywhere", "ablation", "lists"),
+    ("everywhere", "ablation", "reader"),
 ]
 OWNERS: dict[str, type[DOMNode]] = {
     "everywhere": BrightInspect,
@@ -42,6 +48,8 @@ OWNERS: dict[str, type[DOMNode]] = {
     "inspect": InspectScreen,
     "audit": AuditScreen,
     "live": LiveScreen,
+    "explain": ExplainScreen,
+    "ablation": AblationScreen,
     "lists": LineTable,
     "reader": TextReader,
 }

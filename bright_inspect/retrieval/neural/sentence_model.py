@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.retrieval.neural.locating import LocalModel, locate, missing_package
 from bright_inspect.retrieval.neural.prefixes import Prefixes, prefixes_for
-from bright_inspect.retrieval.protocol import Check, ModelOptions, Progress
+from bright_inspect.retrieval.protocol import Check, ModelOptions, Progress, never_stop
 
 if TYPE_CHECKING:
     from bright_inspect.retrieval.encoder import Vectors
@@ -98,12 +98,14 @@ class SentenceModel:
             "similarity": "cosine" if self._normalise else "dot",
         }  # fmt: skip
 
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+    def encode_documents(self, texts: Sequence[str], check: Check = never_stop) -> Vectors:
         """float32 of shape (texts, dimensions); ``devices`` share them if there are several."""
+        check()
         return self._encode(texts, self.document_prefix, self.max_length, shared=self.devices > 1)
 
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+    def encode_queries(self, texts: Sequence[str], check: Check = never_stop) -> Vectors:
         """float32 of shape (texts, dimensions)."""
+        check()
         return self._encode(texts, self.query_prefix, self.query_max_length, shared=False)
 
     def _encode(self, texts: Sequence[str], prefix: str, length: int | None, *, shared: bool) -> Vectors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,10 +16,12 @@ from bright_inspect.evaluation.live import LiveRequest, LiveResult, ranking_valu
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.inspect import RankingRows, ranking_columns
 from bright_inspect.presentation.live import model_note, request_line, result_note, stored_title
+from bright_inspect.presentation.reading import document_reading
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Run
 from bright_inspect.tui import keymap
 from bright_inspect.tui.live_desk import Choice
+from bright_inspect.tui.screens.base import AuditTarget
 from bright_inspect.tui.screens.copying import CopyingScreen
 from bright_inspect.tui.screens.inspect import LEAST_PANE_WIDTH
 from bright_inspect.tui.screens.live_choice import LiveChoice
@@ -212,6 +215,10 @@ class LiveScreen(CopyingScreen):
             request = self._result.request if self._result is not None else self._request
             self.app.push_screen(ExplainScreen(self._view, request.retriever, request.text, self._doc_id))
 
+    def audit_target(self) -> tuple[AuditTarget, int]:
+        """The compared run's value for the query: a live one is not of the session."""
+        return self._view.key, self.desk.compared.run.run_id
+
     @property
     def document(self) -> str | None:
         """The id of the document at hand."""
@@ -275,7 +282,7 @@ class LiveScreen(CopyingScreen):
         desk, stored = self.desk, self._stored(run)
         note = ""
         if self._restricted and stored is not None:
-            note = f" among {len(stored.docs):,} of its documents at hand"
+            note = f" · {len(stored.docs):,} at hand"
         title = stored_title(run.label, desk.compared.style(run), desk.scored.measure, self._value(stored), note)
         self.query_one(f"#stored-title{place}", CellLine).set_cells(title)
         self.query_one(f"#stored-list{place}", LineTable).empty_message = f"{run.label} has no list for this query"
@@ -317,8 +324,16 @@ class LiveScreen(CopyingScreen):
         for other in self.query(LineTable):
             other.marked_keys = frozenset([doc_id])
 
+        searched = replace(self._view, text=self._result.request.text if self._result else self._text)
+
         def done(text: str | None) -> None:
-            if not self.left:
-                self.query_one(TextReader).set_text(text if text is not None else f"{doc_id}: no text at hand")
+            if self.left:
+                return
+            reader = self.query_one(TextReader)
+            if text is None:
+                reader.set_text(f"{doc_id}: no text at hand")
+            else:
+                reading = document_reading(searched, text)
+                reader.set_text(text, spans=reading.spans, scroll_to=reading.scroll_to)
 
         self.runner.start("live-text", lambda token: desk.text(task, doc_id, False, token), done)

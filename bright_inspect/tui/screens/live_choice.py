@@ -77,4 +77,4 @@ class LiveChoice(Dialog[str]):
 def _shown(choice: Choice) -> str:
     if choice.name == NONE:
         return choice.title
-    return f"{choice.name}  ({choice.needs})" if choice.needs else f"{choice.name}  {choice.title}"
+    return f"{choice.name}  {'– not here' if choice.needs else choice.title}"
