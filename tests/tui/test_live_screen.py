@@ -193,9 +193,8 @@ async def test_lists_of_as_many_runs_as_there_is_room_for(tmp_path: Path) -> Non
             await press(pilot, "enter", "r")
             panes = [pane for pane in pilot.app.screen.query(".following") if pane.display]
             assert len(panes) == shown_lists
-            assert line(pilot, "#stored-title0").startswith(
-                pilot.app.screen.query_one(LiveScreen).desk.compared.run.label
-            )
+            compared = screen_of(pilot, LiveScreen).desk.compared.run.label
+            assert line(pilot, "#stored-title0").startswith(compared)
 
 
 async def test_a_list_is_kept_as_a_run_with_its_sidecar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
