@@ -16,6 +16,7 @@ from typing import IO, Any
 from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.retrieval.protocol import Check, Found, Retriever
 from bright_inspect.store.corpus import TaskQueries
+from bright_inspect.store.lists import write_list
 
 #: Queries searched between two writes: what a kill can cost.
 BATCH = 16
@@ -130,7 +131,7 @@ def write_run(
                 batch = slice(start, start + BATCH)
                 for query_id, found in zip(query_ids[batch], search(batch), strict=True):
                     now.add(query_id, found)
-                    _write_list(file, query_id, found, provenance["system"])
+                    write_list(file, query_id, found.hits, provenance["system"])
                 _synced(file)
                 notes.write(json.dumps(now.as_json()) + "\n")
                 _synced(notes)
@@ -225,11 +226,6 @@ class _Part:
                 break
             whole.append(line)
         return whole
-
-
-def _write_list(file: IO[str], query_id: str, found: Found, system: str) -> None:
-    for rank, hit in enumerate(found.hits, 1):
-        file.write(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score!r} {system}\n")
 
 
 def _synced(file: IO[str]) -> None:
