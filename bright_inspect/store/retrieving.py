@@ -128,7 +128,12 @@ def write_run(
                 listener(start, len(query_ids))
                 now = Told()
                 batch = slice(start, start + BATCH)
-                for query_id, found in zip(query_ids[batch], search(batch), strict=True):
+                lists = search(batch)
+                if len(lists) != len(query_ids[batch]):
+                    raise BrightInspectError(
+                        f"{provenance['system']}: it gave {len(lists)} lists for {len(query_ids[batch])} queries."
+                    )
+                for query_id, found in zip(query_ids[batch], lists, strict=True):
                     now.add(query_id, found)
                     _write_list(file, query_id, found, provenance["system"])
                 _synced(file)
@@ -193,7 +198,7 @@ class _Part:
         told = Told()
         for note in notes[:whole]:
             told.join(Told.from_json(json.loads(note)))
-        return whole * BATCH, told
+        return min(whole * BATCH, len(self._query_ids)), told
 
     def _batch_ends(self) -> list[int]:
         """Where each batch that the file has lines of ends, the first one first; batches without lines end where the
@@ -228,8 +233,11 @@ class _Part:
 
 
 def _write_list(file: IO[str], query_id: str, found: Found, system: str) -> None:
+    # A line's columns are separated by white space, which the folder of a model may have in its name.
+    tag = "_".join(system.split()) or "run"
     for rank, hit in enumerate(found.hits, 1):
-        file.write(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score!r} {system}\n")
+        # float: a retriever of the user's own may give numpy's numbers, whose repr is more than a number.
+        file.write(f"{query_id} Q0 {hit.doc_id} {rank} {float(hit.score)!r} {tag}\n")
 
 
 def _synced(file: IO[str]) -> None:
