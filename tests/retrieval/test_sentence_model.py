@@ -577,6 +577,12 @@ def test_where_a_pair_is_cut(ranker: Path) -> None:
         reranker(str(ranker), max_length=4)
 
 
+def test_pairs_that_are_read_inside_a_prompt_are_not_counted(ranker: Path) -> None:
+    made = reranker(str(ranker))
+    other = CrossEncoderReranker("n", "m", "r", made._model, "cpu", ModelOptions(), counted=False)
+    assert list(other.score("q", PASSAGES).cut) == [None] * len(PASSAGES)
+
+
 def test_what_a_cross_encoder_says_of_itself(ranker: Path) -> None:
     made = find_reranker(f"cross-encoder:{ranker}", ModelOptions(device="cpu", precision="bfloat16")).make(
         Path("unused"), ignore_progress, never_stop

@@ -56,14 +56,23 @@ def load_cross_encoder(name: str, options: ModelOptions, progress: Progress, che
         if (least := len(loaded.tokenizer("a", "a")["input_ids"])) > options.max_length:
             raise UsageError(f"{name}: {options.max_length} tokens hold no pair.", f"Give it {least} or more.")
         loaded.tokenizer.model_max_length = options.max_length
-    return CrossEncoderReranker(name, model.name, model.revision, loaded, devices[0], options)
+    # Any other kind of head reads the pair inside a prompt of its own, whose tokens are not counted here.
+    counted = classified_labels(model.folder) == 1
+    return CrossEncoderReranker(name, model.name, model.revision, loaded, devices[0], options, counted)
 
 
 class CrossEncoderReranker:
     """Scores pairs with a loaded CrossEncoder, longest pairs first; see ``Reranker``."""
 
     def __init__(
-        self, name: str, model_name: str, revision: str, loaded: Any, device: str, options: ModelOptions
+        self,
+        name: str,
+        model_name: str,
+        revision: str,
+        loaded: Any,
+        device: str,
+        options: ModelOptions,
+        counted: bool = True,
     ) -> None:
         self.name = name
         self.device: str | None = device
@@ -71,7 +80,7 @@ class CrossEncoderReranker:
         self._prompt = options.query_prefix or ""
         self._batch_size = options.batch_size or _BATCH.get(device.partition(":")[0], 8)
         self.max_length = token_limit(loaded.tokenizer.model_max_length)
-        self._revision, self._model_name = revision, model_name
+        self._revision, self._model_name, self._counted = revision, model_name, counted
 
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
@@ -113,6 +122,8 @@ class CrossEncoderReranker:
                 f"{self.name}: {len(wrong)} of {len(scores)} scores are no numbers ({scores[wrong[0]]}).",
                 "Try --precision float32.",
             )
+        if not self._counted:
+            return Reranked(scores, [None] * len(scores))
         limit = self.max_length
         return Reranked(scores, [limit is not None and length > limit for length in lengths])
 

@@ -98,7 +98,7 @@ class SentenceModel:
         refuse_lengths(loaded, options.max_length, options.query_max_length)
         self._refuse_long_prefix(self.document_prefix, self.max_length, "documents")
         self._refuse_long_prefix(self.query_prefix, self.query_max_length, "queries")
-        self.precision = str(loaded.dtype).removeprefix("torch.")
+        self.precision = str(next(loaded.parameters()).dtype).removeprefix("torch.")
         self._normalise = loaded.similarity_fn_name != "dot"
         if loaded.similarity_fn_name not in ("cosine", "dot"):
             raise BrightInspectError(f"{name}: vectors are compared by {loaded.similarity_fn_name}, not dot or cosine.")
