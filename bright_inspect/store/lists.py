@@ -79,16 +79,24 @@ def nine_digits(score: float) -> str:
     return f"{score:.9g}"
 
 
+def all_digits(score: float) -> str:
+    """A score as it is; ``float`` because a retriever of the user's own may give numpy's numbers, whose repr is more
+    than a number."""
+    return repr(float(score))
+
+
 def write_list(
-    file: IO[str], query_id: str, hits: Sequence[Hit], tag: str, form: Callable[[float], str] = repr
+    file: IO[str], query_id: str, hits: Sequence[Hit], system: str, form: Callable[[float], str] = all_digits
 ) -> None:
-    """Write a list in TREC format, scores in this form.
+    """Write a list in TREC format, scores in this form; ``system`` becomes the tag.
 
     Raises:
         UsageError: an id that a TREC file would not give back as it is.
     """
     if _UNWRITABLE_QUERY.search(query_id):
         raise UsageError(f"query {query_id!r} cannot be named in a TREC file.", "Leave it out of the runs.")
+    # Columns are separated by white space, which the folder of a model may have in its name.
+    tag = "_".join(system.split()) or "run"
     for rank, hit in enumerate(hits, 1):
         if _UNWRITABLE_DOC.search(hit.doc_id):
             raise UsageError(

@@ -129,7 +129,12 @@ def write_run(
                 listener(start, len(query_ids))
                 now = Told()
                 batch = slice(start, start + BATCH)
-                for query_id, found in zip(query_ids[batch], search(batch), strict=True):
+                lists = search(batch)
+                if len(lists) != len(query_ids[batch]):
+                    raise BrightInspectError(
+                        f"{provenance['system']}: it gave {len(lists)} lists for {len(query_ids[batch])} queries."
+                    )
+                for query_id, found in zip(query_ids[batch], lists, strict=True):
                     now.add(query_id, found)
                     write_list(file, query_id, found.hits, provenance["system"])
                 _synced(file)
@@ -194,7 +199,7 @@ class _Part:
         told = Told()
         for note in notes[:whole]:
             told.join(Told.from_json(json.loads(note)))
-        return whole * BATCH, told
+        return min(whole * BATCH, len(self._query_ids)), told
 
     def _batch_ends(self) -> list[int]:
         """Where each batch that the file has lines of ends, the first one first; batches without lines end where the
