@@ -110,6 +110,7 @@ def test_a_users_own_retriever_and_reranker(tmp_path: Path, data: Path) -> None:
     told = {key: made[key] for key in made if "rerank" in key or key in ("system", "retriever", "device")}
     assert told == {
         "system": "own outsiders+length", "retriever": "own outsiders", "reranker": "length", "reranked_top": 9,
+        "reranker_max_length": 10,
         "reranked_documents": 35, "reranked_documents_cut": 35, "reranked_documents_without_text": 5, "device": "cpu",
     }  # fmt: skip
     assert json.loads(command("eval", out, "--data", data, "--json").stdout)["results"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.retrieval import dense as dense_module
 from bright_inspect.retrieval.dense import NumpyScorer
-from bright_inspect.retrieval.protocol import ExplainsBySentence, Provenance, Retriever, Sends
+from bright_inspect.retrieval.protocol import ExplainsBySentence, Provenance, Retriever, Sends, never_stop
 from tests.retrieval.corpora import DOCUMENTS, corpus_of
 from tests.retrieval.encoders import HashEncoder, TableEncoder, Vectors, dense
 
@@ -123,7 +123,7 @@ def test_queries_that_are_no_numbers_or_of_another_model(tmp_path: Path) -> None
     class Broken(HashEncoder):
         given: Vectors = np.full((1, 8), np.nan, dtype=np.float32)
 
-        def encode_queries(self, texts: object) -> Vectors:
+        def encode_queries(self, texts: object, check: object = never_stop) -> Vectors:
             return self.given
 
     encoder = Broken()

@@ -118,7 +118,9 @@ def test_a_retriever_that_is_reranked() -> None:
 
     made = RerankingRetriever(listed, reranker, 4, texts)
     assert (made.name, made.device) == ("listed+length", "cpu")
-    assert made.provenance == {"k1": 0.9, "retriever": "listed", "reranker": "length", "reranked_top": 4}
+    assert made.provenance == {
+        "k1": 0.9, "retriever": "listed", "reranker": "length", "reranked_top": 4, "reranker_max_length": 2,
+    }  # fmt: skip
     first, second = made.search(["a", "b"], 2, [{"d9"}, set()])
     assert ids(list(first.hits)) == ids(list(second.hits)) == ["d3", "d1"], "the depth may be under the top"
     assert listed.asked == [(4, [{"d9"}, set()])]

@@ -56,7 +56,7 @@ def files(corpus: Corpus, folder: Path) -> Files:
 class Unused(HashEncoder):
     """May not be asked any more."""
 
-    def encode_documents(self, texts: object) -> Any:
+    def encode_documents(self, texts: object, check: object = never_stop) -> Any:
         raise AssertionError("encoded again")
 
 
@@ -131,7 +131,7 @@ def test_stopped_anywhere_it_goes_on_to_the_same_bytes(devices: int, stop_at: in
 @pytest.mark.parametrize("broken_at", range(5))
 def test_an_encoder_that_fails_costs_its_batch(broken_at: int, tmp_path: Path) -> None:
     class Failing(HashEncoder):
-        def encode_documents(self, texts: Any) -> Vectors:
+        def encode_documents(self, texts: Any, check: object = never_stop) -> Vectors:
             if len(self.batches) == broken_at:
                 raise Stopped
             return super().encode_documents(texts)
@@ -237,7 +237,7 @@ class Wrong(HashEncoder):
         super().__init__()
         self._given = given
 
-    def encode_documents(self, texts: Any) -> Vectors:
+    def encode_documents(self, texts: Any, check: object = never_stop) -> Vectors:
         found = super().encode_documents(texts)
         if len(self.batches) < 3:
             return found
@@ -278,14 +278,14 @@ def test_nonsense_is_refused_and_not_kept(given: Any, message: str, tmp_path: Pa
 
 
 class WrongAtOnce(Wrong):
-    def encode_documents(self, texts: Any) -> Vectors:
+    def encode_documents(self, texts: Any, check: object = never_stop) -> Vectors:
         self.batches += [[], []]
         return super().encode_documents(texts)
 
 
 def test_doubles_become_floats(tmp_path: Path) -> None:
     class Doubles(HashEncoder):
-        def encode_documents(self, texts: Any) -> Any:
+        def encode_documents(self, texts: Any, check: object = never_stop) -> Any:
             return super().encode_documents(texts).astype(np.float64)
 
     opened(corpus_of(MANY), tmp_path, Doubles())
