@@ -57,7 +57,8 @@ _CHANGES: dict[str, str] = {
     "ambiguous-query": MEANING, "history-of-other-queries": MEANING, "looks-like-judgments": MEANING,
     "metrics-disagree": MEANING, "model-name-mismatch": MEANING, "scores-reused": MEANING, "shared-folder": MEANING,
     "shared-metrics": MEANING, "stale-metrics": MEANING,
-    "no-gold-listed": MEANING, "path-task-mismatch": MEANING, "repeated-id": MEANING, "row-without-id": MEANING,
+    "no-gold-listed": MEANING, "partial-corpus": MEANING,
+    "path-task-mismatch": MEANING, "repeated-id": MEANING, "row-without-id": MEANING,
     # Of reported values, which are compared and not scored.
     "bad-line": NOTHING, "bad-row": NOTHING, "bad-value": NOTHING, "mixed-scale": NOTHING,
     "not-reported-values": NOTHING, "odd-shape": NOTHING, "percentages": NOTHING, "repeated-key": NOTHING,

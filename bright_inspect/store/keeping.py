@@ -16,7 +16,7 @@ from bright_inspect.domain.rankings import Ranking
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.retrieval.protocol import Hit
 from bright_inspect.store.lists import write_list
-from bright_inspect.store.retrieving import sidecar_of
+from bright_inspect.store.sidecars import sidecar_of
 
 #: Below the working folder.
 FOLDER = Path("runs") / "live"

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.db import (
     Cursor,
     DatabaseError,
@@ -30,6 +31,7 @@ from bright_inspect.store.inputs import RunInput
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.resolving import Resolution, assign_queries, resolve_file
 from bright_inspect.store.run_cache import FileState, RunCache, file_state, rank_rows
+from bright_inspect.store.sidecars import read_sidecar
 from bright_inspect.store.standing import place_documents
 
 
@@ -120,6 +122,8 @@ def _open_part(
     if read.task is not None or read.long is not None:
         # What the file says of itself goes before what its path says.
         described = replace(described, task=read.task or described.task, long=read.long)
+    elif described.task is None and (made := read_sidecar(path)) is not None and made.task is not None:
+        described = replace(described, task=made.task, long=made.dataset == f"bright{LONG_SUFFIX}")
     resolution = resolve_file(cursor, rows, path, described, collections, request.task, request.dataset)
     spelled: dict[str, str] = {}
     findings = list(read.findings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bright_inspect.datasets.places import find_sources
@@ -36,6 +36,7 @@ from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.run_cache import RunCache, cache_folder
 from bright_inspect.store.schema import create_tables
 from bright_inspect.store.session import Run, RunFile, Session
+from bright_inspect.store.sidecars import read_sidecar, sidecar_findings
 from bright_inspect.store.standing import standing_findings
 
 #: Fresh rows beyond this are converted before the next file is read, so that memory does not pile up.
@@ -148,6 +149,7 @@ def _open_files(
     for part in parts:
         part.findings += standing.get(part.file_id, [])
         part.findings += _provenance(cursor, part)
+        part.findings += sidecar_findings(part.input.path)
     names = name_runs([_named_file(part) for part in parts])
     runs = _group(parts, names)
     cursor.executemany(
@@ -218,9 +220,12 @@ def _row_count(cursor: Cursor, rows: str) -> int:
 def _named_file(file: OpenPart) -> NamedFile:
     tasks = frozenset(file.resolution.tasks)
     slugs = list(dict.fromkeys([*BRIGHT_TASKS, *(task for _, task in tasks)]))
+    described = describe_path(str(file.input.path), slugs)
+    if described.variant is None and (made := read_sidecar(file.input.path)) is not None:
+        described = replace(described, variant=made.variant)
     return NamedFile(
         file.input.name,
-        describe_path(str(file.input.path), slugs),
+        described,
         describe_whole(file.input.path, slugs),
         file.read.tag,
         tasks,

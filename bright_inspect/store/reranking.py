@@ -18,8 +18,9 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.corpus import corpus_texts_of, task_queries
 from bright_inspect.store.lists import digests_of_inputs, files_of_task, listed_queries, outs_of_tasks, run_lists
 from bright_inspect.store.progress import Progress
-from bright_inspect.store.retrieving import Retrieved, Told, refuse_existing, sidecar_of, write_run
+from bright_inspect.store.retrieving import Retrieved, Told, refuse_existing, write_run
 from bright_inspect.store.session import Session
+from bright_inspect.store.sidecars import sidecar_of
 
 
 @dataclass(frozen=True, slots=True)

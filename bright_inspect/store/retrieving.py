@@ -17,6 +17,7 @@ from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.retrieval.protocol import Check, Found, Retriever
 from bright_inspect.store.corpus import TaskQueries
 from bright_inspect.store.lists import write_list
+from bright_inspect.store.sidecars import sidecar_of
 
 #: Queries searched between two writes: what a kill can cost.
 BATCH = 16
@@ -159,11 +160,6 @@ def refuse_existing(out: Path) -> None:
     """
     if out.exists():
         raise UsageError(f"{out}: there already.", "Name another --out, or remove it.")
-
-
-def sidecar_of(run: Path) -> Path:
-    """The file that says how a run was made."""
-    return run.with_name(run.name + ".json")
 
 
 class _Part:
