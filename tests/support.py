@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import io
 import json
 import os
 import subprocess
@@ -14,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from bright_inspect.cli import main
 from bright_inspect.db import Cursor, Database, identifier
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.measures import parse_measure
@@ -160,8 +164,35 @@ def table_rows(cursor: Cursor, sql: str) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in cursor.execute(sql).fetchall()]
 
 
-def command(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run ``bright-inspect`` as a process of its own."""
+@dataclass(frozen=True)
+class Done:
+    """What a command has left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def command(*arguments: str | Path) -> Done:
+    """Run ``bright-inspect`` within this process: as the command runs it, but for the start of Python."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.chdir(ROOT)
+        for name, value in (("argv", ["bright-inspect", *map(str, arguments)]), ("stdout", out), ("stderr", err)):
+            monkeypatch.setattr(sys, name, value)
+        with pytest.raises(SystemExit) as leaving:
+            main()
+    assert isinstance(leaving.value.code, int)
+    return Done(leaving.value.code, *(_written(stream) for stream in (out, err)))
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+def process(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run ``bright-inspect`` as a process of its own, with an environment or a folder of its own."""
     return subprocess.run(
         [sys.executable, "-m", "bright_inspect", *map(str, arguments)],
         capture_output=True,

@@ -24,6 +24,7 @@ COMMANDS = {
     "retrieve": "Search a task's corpus for all of its queries, and keep the run.",
     "encode": "Encode a task's corpus for a dense retriever.",
     "models": "List the retrievers and rerankers that can be used here.",
+    "rerank": "Rerank the top of a run by a model.",
     "fuse": "Fuse runs into one, by ranks or by scores.",
     "check": "Say what is odd in run files, and what it changes.",
     "formats": "List the run formats that are read, with an example each.",

@@ -84,6 +84,7 @@ def model_options(command: _Command) -> _Command:
 
     @functools.wraps(command)
     def with_options(
+        *request: OpenRequest,
         device: str,
         precision: str,
         max_length: int | None,
@@ -99,7 +100,7 @@ def model_options(command: _Command) -> _Command:
             device, precision, max_length, query_max_length, batch_size, revision, trust_remote_code,
             _with_line_breaks(query_prefix), _with_line_breaks(document_prefix),
         )  # fmt: skip
-        return command(options=options, **others)
+        return command(*request, options=options, **others)
 
     decorated: _Command = with_options
     for option in (

@@ -17,6 +17,7 @@ from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey, RankedDoc, Ranking
 from bright_inspect.evaluation.conventions import OURS, ListedDoc, QueryCase
 from bright_inspect.retrieval.protocol import Check, Corpus, Found, Reranking, Retriever, Sends, Sent
+from bright_inspect.retrieval.rerank import RerankingRetriever
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Session
 
@@ -73,6 +74,7 @@ def search_live(
     seconds = time.perf_counter() - started
     ranking = found_ranking(found, key)
     whole = corpus_size(key.dataset, key.task)
+    first = retriever.first_stage if isinstance(retriever, RerankingRetriever) else retriever
     return LiveResult(
         request,
         retriever.name,
@@ -83,7 +85,7 @@ def search_live(
         whole,
         found.shortfall,
         seconds,
-        retriever.sent(request.text) if isinstance(retriever, Sends) else None,
+        first.sent(request.text) if isinstance(first, Sends) else None,
         found.reranking,
         {
             "system": retriever.name,

@@ -87,7 +87,7 @@ class Dense:
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
         own: dict[str, str | int | float | None] = getattr(self._encoder, "provenance", {})
-        return {**own, "dimensions": self._vectors.vectors.shape[1]}
+        return {**own, "dimensions": self._vectors.vectors.shape[1] if len(self._vectors.ids) else None}
 
     def search(self, texts: Sequence[str], k: int, excluded: Exclusions = (), check: Check = never_stop) -> list[Found]:
         """The best ``k`` documents for each text; see ``Retriever.search``."""

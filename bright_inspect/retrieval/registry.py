@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from bright_inspect.retrieval.protocol import (
     RetrieverSpec,
 )
 
+_CALLED = "factory(corpus, cache_folder, progress, check)"
 #: What stands before the colon in the name of a model.
 _RETRIEVER_KINDS: dict[str, Callable[[str, ModelOptions], RetrieverSpec]] = {
     neural.DENSE: neural.dense_spec,
@@ -103,7 +105,7 @@ def _load(module_name: str, factory_name: str) -> Callable[..., object]:
     if not callable(factory):
         raise UsageError(
             f"{module_name}:{factory_name} is {_kind(factory)}, not a function that makes a retriever.",
-            "It is called as factory(corpus, cache_folder, progress, check), one of a reranker without the corpus.",
+            f"It is called as {_CALLED}, one of a reranker without the corpus.",
         )
     made: Callable[..., object] = factory
     return made
@@ -111,7 +113,7 @@ def _load(module_name: str, factory_name: str) -> Callable[..., object]:
 
 def _checked(name: str, factory: Callable[..., object]) -> Make:
     def make(corpus: Corpus, cache_folder: Path, progress: Progress, check: Check) -> Retriever:
-        retriever = factory(corpus, cache_folder, progress, check)
+        retriever = _made(name, factory, corpus, cache_folder, progress, check)
         if not isinstance(retriever, Retriever):
             raise UsageError(
                 f"{name} made {_kind(retriever)}, not a retriever.",
@@ -124,7 +126,7 @@ def _checked(name: str, factory: Callable[..., object]) -> Make:
 
 def _checked_reranker(name: str, factory: Callable[..., object]) -> MakeReranker:
     def make(cache_folder: Path, progress: Progress, check: Check) -> Reranker:
-        reranker = factory(cache_folder, progress, check)
+        reranker = _made(name, factory, cache_folder, progress, check)
         if not isinstance(reranker, Reranker):
             raise UsageError(
                 f"{name} made {_kind(reranker)}, not a reranker.",
@@ -133,6 +135,19 @@ def _checked_reranker(name: str, factory: Callable[..., object]) -> MakeReranker
         return reranker
 
     return make
+
+
+def _made(name: str, factory: Callable[..., object], *arguments: object) -> object:
+    try:
+        inspect.signature(factory).bind(*arguments)
+    except TypeError as error:
+        raise UsageError(
+            f"{name} is called otherwise: {_first_line(error)}.",
+            f"A retriever's is called as {_CALLED}, one of a reranker without the corpus.",
+        ) from None
+    except ValueError:
+        pass  # What is not written in Python may not tell how it is called.
+    return factory(*arguments)
 
 
 def _kind(value: object) -> str:

@@ -6,14 +6,17 @@ does. A run file needs scores there too: they go down in even steps from the low
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from bright_inspect.errors import BrightInspectError
 from bright_inspect.retrieval.protocol import (
     Check,
     Exclusions,
     Found,
     Hit,
     Progress,
+    Reranked,
     Reranker,
     Reranking,
     Retriever,
@@ -42,7 +45,8 @@ def rerank(
     """
     candidates = [hit for hit in hits[:top] if hit.doc_id in texts]
     found = reranker.score(text, [texts[hit.doc_id] for hit in candidates], progress, check) if candidates else None
-    scored = [Hit(hit.doc_id, score) for hit, score in zip(candidates, found.scores if found else (), strict=True)]
+    scores = _scores(reranker, found, len(candidates)) if found else []
+    scored = [Hit(hit.doc_id, score) for hit, score in zip(candidates, scores, strict=True)]
     scored.sort(key=lambda hit: encode(hit.doc_id), reverse=True)
     scored.sort(key=lambda hit: -hit.score)
     chosen = {hit.doc_id for hit in candidates}
@@ -55,6 +59,18 @@ def rerank(
     known = [was_cut for was_cut in cut if was_cut is not None]
     count = sum(known) if len(known) == len(cut) else None
     return [*scored, *below], Reranking(len(scored), count, min(top, len(hits)) - len(candidates))
+
+
+def _scores(reranker: Reranker, found: Reranked, documents: int) -> list[float]:
+    scores = [float(score) for score in found.scores]
+    if len(scores) != documents or len(found.cut) != documents:
+        raise BrightInspectError(f"{reranker.name}: it gave {len(scores)} scores for {documents} documents.")
+    if wrong := [score for score in scores if not math.isfinite(score)]:
+        raise BrightInspectError(
+            f"{reranker.name}: {len(wrong)} of {documents} scores are no numbers ({wrong[0]}).",
+            "Try --precision float32.",
+        )
+    return scores
 
 
 class RerankingRetriever:

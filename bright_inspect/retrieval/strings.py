@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
@@ -44,7 +45,11 @@ class Strings:
 
     def take(self, numbers: npt.NDArray[np.int64]) -> list[str]:
         """The strings of these numbers."""
-        return [string.decode("utf-8", "surrogatepass") for string in self._encoded(numbers)]
+        starts = self.offsets[numbers]
+        lengths = self.offsets[numbers + 1] - starts
+        ends = np.cumsum(lengths)
+        places = np.arange(lengths.sum()) + np.repeat(starts - ends + lengths, lengths)
+        return _cut(self.blob[places].tobytes(), ends.tolist())
 
     def _encoded(self, numbers: npt.NDArray[np.int64]) -> list[bytes]:
         blob = self.blob.data
@@ -52,7 +57,16 @@ class Strings:
         return [bytes(blob[start:end]) for start, end in zip(starts, ends, strict=True)]
 
     def all(self) -> list[str]:
-        return self.take(np.arange(len(self), dtype=np.int64))
+        return _cut(self.blob.tobytes(), self.offsets[1:].tolist())
+
+
+def _cut(joined: bytes, ends: list[int]) -> list[str]:
+    """Strings that lie one after the other."""
+    spans = pairwise([0, *ends])
+    if joined.isascii():  # as most ids are: one decoding for all
+        text = joined.decode("ascii")
+        return [text[start:end] for start, end in spans]
+    return [joined[start:end].decode("utf-8", "surrogatepass") for start, end in spans]
 
 
 @dataclass(frozen=True, slots=True)

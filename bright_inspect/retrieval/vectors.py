@@ -36,6 +36,10 @@ from bright_inspect.retrieval.strings import Strings, encode, packed
 LAYOUT = 1
 _BATCH = np.dtype([("rows", "<u4"), ("dimensions", "<u4"), ("crc", "<u4")])
 _DOCUMENTS = "documents.npz"
+#: What reading a damaged archive raises.
+_DAMAGED = (
+    OSError, ValueError, KeyError, EOFError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 _SYNC_SECONDS = 5.0
 _LOCK_SECONDS = 0.2
 #: A text's cost is its length, up to what a model reads of it at about so many characters a token.
@@ -84,18 +88,23 @@ def open_vectors(
 def _opened(folder: Path, corpus: Corpus, encoder: Encoder, progress: Progress, check: Check) -> CorpusVectors:
     documents = _stored_documents(folder)
     with (folder / "vectors").open("a+b") as vectors, (folder / "batches").open("a+b") as batches:
-        done = _cut_to_whole_batches(vectors, batches, corpus.size, progress, check)
+        done, dimensions = _cut_to_whole_batches(vectors, batches, corpus.size, progress, check)
         if documents is None or done != documents.texts:
             texts, documents = _read(corpus, progress, check)
-            _encode_rest(texts, done, vectors, batches, encoder, progress, check)
+            if done > len(texts):
+                done = dimensions = 0
+                vectors.truncate(0)
+                batches.truncate(0)
+            _encode_rest(texts, done, dimensions, vectors, batches, encoder, progress, check)
             _store_documents(folder, documents)
             made = {"corpus": corpus.name, "documents": corpus.size, "encoder": encoder.key}
             (folder / "made.json").write_text(json.dumps(made) + "\n", encoding="utf-8")
     if not documents.texts:
         stored = np.empty((0, 1), dtype=np.float32)
     else:
-        # As a plain array: each look into a memmap makes a new object, which costs more than the look.
-        stored = np.memmap(folder / "vectors", dtype=np.float32, mode="r").view(np.ndarray)
+        # As a plain array: each look into a memmap makes a new object, which costs more than the look. Not mode "r":
+        # torch warns of arrays that cannot be written.
+        stored = np.memmap(folder / "vectors", dtype=np.float32, mode="c").view(np.ndarray)
         stored = stored.reshape(documents.texts, -1)
     return CorpusVectors(documents.ids, documents.rows, stored)
 
@@ -112,9 +121,10 @@ class _Documents:
 def _stored_documents(folder: Path) -> _Documents | None:
     """What a finished folder has, or None. The archive's own checksums tell damage."""
     try:
-        with np.load(folder / _DOCUMENTS, allow_pickle=False) as stored:
+        # Opened here: numpy leaves a damaged file open.
+        with (folder / _DOCUMENTS).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             return _Documents(Strings(stored["ids"], stored["offsets"]), stored["rows"], int(stored["texts"]))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
+    except _DAMAGED:
         return None
 
 
@@ -155,7 +165,11 @@ def _read(corpus: Corpus, progress: Progress, check: Check) -> tuple[list[str], 
         if key in of_id:
             raise UnreadableInput(f"{corpus.name}: several documents have the id {doc_id!r}.")
         of_id[key] = text
-    texts = sorted(set(of_id.values()), key=lambda text: (-len(text), text))
+    # By length first, in a dictionary: one sort of half a million texts would hold all other threads for a second.
+    of_length: dict[int, list[str]] = {}
+    for text in set(of_id.values()):
+        of_length.setdefault(len(text), []).append(text)
+    texts = [text for length in sorted(of_length, reverse=True) for text in sorted(of_length[length])]
     check()
     row_of = {text: row for row, text in enumerate(texts)}
     ids = sorted(of_id, reverse=True)
@@ -166,13 +180,14 @@ def _read(corpus: Corpus, progress: Progress, check: Check) -> tuple[list[str], 
 def _encode_rest(
     texts: Sequence[str],
     start: int,
+    dimensions: int,
     vectors: IO[bytes],
     batches: IO[bytes],
     encoder: Encoder,
     progress: Progress,
     check: Check,
 ) -> None:
-    """Encode the texts from number ``start``."""
+    """Encode the texts from number ``start``; ``dimensions`` are those of the vectors before, 0 if there are none."""
     limit = _CHARACTERS_PER_TOKEN * encoder.max_length if encoder.max_length else _LONGEST_UNKNOWN
     costs = np.cumsum([0, *(min(len(text), limit) + 1 for text in texts)])
     done = start
@@ -181,8 +196,9 @@ def _encode_rest(
         check()
         progress(done, len(texts), _message(encoder, costs, start, done, time.monotonic() - began))
         batch = texts[done : done + encoder.batch_size * encoder.devices]
-        found = encoder.encode_documents(batch, check)
-        _refuse_nonsense(found, encoder, done)
+        found = np.ascontiguousarray(encoder.encode_documents(batch, check), dtype=np.float32)
+        _refuse_nonsense(found, len(batch), dimensions, encoder, done)
+        dimensions = found.shape[1]
         block = found.tobytes()
         if done == 0:
             _refuse_small_disk(Path(vectors.name).parent, len(block) // len(batch) * len(texts))
@@ -195,6 +211,7 @@ def _encode_rest(
             os.fsync(vectors.fileno())
             os.fsync(batches.fileno())
             synced = time.monotonic()
+    progress(done, len(texts), "documents are encoded")
 
 
 def _message(encoder: Encoder, costs: npt.NDArray[np.int64], start: int, done: int, seconds: float) -> str:
@@ -211,28 +228,40 @@ def _duration(seconds: float) -> str:
     return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
 
 
-def _cut_to_whole_batches(vectors: IO[bytes], batches: IO[bytes], most: int, progress: Progress, check: Check) -> int:
-    """How many texts are encoded and whole, at most ``most``; both files are cut behind them."""
+def _cut_to_whole_batches(
+    vectors: IO[bytes], batches: IO[bytes], most: int, progress: Progress, check: Check
+) -> tuple[int, int]:
+    """How many texts are encoded and whole, at most ``most``, and the dimensions; both files are cut behind them."""
     batches.seek(0)
     recorded = batches.read()
     records = np.frombuffer(recorded, dtype=_BATCH, count=len(recorded) // _BATCH.itemsize).tolist()
     rows = whole = size = 0
+    there = vectors.seek(0, os.SEEK_END)
     vectors.seek(0)
     for count, dimensions, crc in records:
         if whole % 100 == 0:
             check()
             progress(rows, most, "checking vectors")
         wanted = 4 * count * dimensions
-        block = vectors.read(wanted)
-        if len(block) < wanted or crc32(block) != crc or dimensions != records[0][1] or rows + count > most:
+        # A file that lost its end to a power cut may hold zeros there.
+        if not 0 < wanted <= there - size or rows + count > most or dimensions != records[0][1]:
+            break
+        if crc32(vectors.read(wanted)) != crc:
             break
         rows, whole, size = rows + count, whole + 1, size + wanted
     os.truncate(vectors.fileno(), size)
     os.truncate(batches.fileno(), whole * _BATCH.itemsize)
-    return rows
+    return rows, records[0][1] if whole else 0
 
 
-def _refuse_nonsense(found: npt.NDArray[np.float32], encoder: Encoder, first: int) -> None:
+def _refuse_nonsense(found: npt.NDArray[np.float32], texts: int, dimensions: int, encoder: Encoder, first: int) -> None:
+    if found.ndim != 2 or len(found) != texts or not found.shape[1]:
+        raise BrightInspectError(f"{encoder.name}: it gave an array of shape {found.shape} for {texts} texts.")
+    if found.shape[1] != (dimensions or found.shape[1]):
+        raise BrightInspectError(
+            f"{encoder.name}: it gave vectors of {found.shape[1]} dimensions, where those before have {dimensions}.",
+            "The model changed: encode the corpus anew with another cache folder.",
+        )
     wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
     if len(wrong):
         raise BrightInspectError(

@@ -14,6 +14,8 @@ from typing import Any
 from bright_inspect import __version__
 from bright_inspect.domain.rankings import Ranking
 from bright_inspect.errors import BrightInspectError
+from bright_inspect.retrieval.protocol import Hit
+from bright_inspect.store.lists import write_list
 from bright_inspect.store.retrieving import sidecar_of
 
 #: Below the working folder.
@@ -46,8 +48,8 @@ def keep_ranking(ranking: Ranking, provenance: Mapping[str, Any], folder: Path =
             except FileExistsError:
                 number += 1
         with file:
-            for doc in ranking.docs:
-                file.write(f"{key.query_id} Q0 {doc.doc_id} {doc.rank} {doc.score!r} {_plain(system)}\n")
+            hits = [Hit(doc.doc_id, doc.score) for doc in ranking.docs]
+            write_list(file, key.query_id, hits, _plain(system))
             file.flush()
             os.fsync(file.fileno())
         sidecar_of(path).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -16,6 +16,7 @@ from typing import IO, Any
 from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.retrieval.protocol import Check, Found, Retriever
 from bright_inspect.store.corpus import TaskQueries
+from bright_inspect.store.lists import write_list
 
 #: Queries searched between two writes: what a kill can cost.
 BATCH = 16
@@ -128,9 +129,14 @@ def write_run(
                 listener(start, len(query_ids))
                 now = Told()
                 batch = slice(start, start + BATCH)
-                for query_id, found in zip(query_ids[batch], search(batch), strict=True):
+                lists = search(batch)
+                if len(lists) != len(query_ids[batch]):
+                    raise BrightInspectError(
+                        f"{provenance['system']}: it gave {len(lists)} lists for {len(query_ids[batch])} queries."
+                    )
+                for query_id, found in zip(query_ids[batch], lists, strict=True):
                     now.add(query_id, found)
-                    _write_list(file, query_id, found, provenance["system"])
+                    write_list(file, query_id, found.hits, provenance["system"])
                 _synced(file)
                 notes.write(json.dumps(now.as_json()) + "\n")
                 _synced(notes)
@@ -193,7 +199,7 @@ class _Part:
         told = Told()
         for note in notes[:whole]:
             told.join(Told.from_json(json.loads(note)))
-        return whole * BATCH, told
+        return min(whole * BATCH, len(self._query_ids)), told
 
     def _batch_ends(self) -> list[int]:
         """Where each batch that the file has lines of ends, the first one first; batches without lines end where the
@@ -225,11 +231,6 @@ class _Part:
                 break
             whole.append(line)
         return whole
-
-
-def _write_list(file: IO[str], query_id: str, found: Found, system: str) -> None:
-    for rank, hit in enumerate(found.hits, 1):
-        file.write(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score!r} {system}\n")
 
 
 def _synced(file: IO[str]) -> None:

@@ -1,13 +1,14 @@
 """What is searched live: the corpora, retrievers and rerankers that were asked for, kept for the session.
 
-Methods run in workers, one at a time: making a retriever may take minutes.
+Methods run in workers. A retriever and a reranker serve one of them at a time, and making one may take minutes; work
+that was stopped ends with its present step, and only those who ask for the same wait for it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,7 +54,7 @@ class LiveDesk:
         options: ModelOptions,
     ) -> None:
         self._session, self._cursor, self._wanted, self._options = session, cursor, tuple(wanted), options
-        self._lock = threading.Lock()
+        self._locks: dict[str, threading.Lock] = {}
         self._corpora: dict[TaskKey, Corpus] = {}
         self._retrievers: dict[tuple[TaskKey, str], Retriever] = {}
         self._rerankers: dict[str, Reranker] = {}
@@ -85,7 +86,7 @@ class LiveDesk:
             BrightInspectError: there is no corpus at hand, or the retriever or reranker cannot be made.
         """
         task = (view.key.dataset, view.key.task)
-        with held(self._lock, token), self._cursor(token) as cursor:
+        with self._using(token, request.retriever, request.reranker), self._cursor(token) as cursor:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._asked(cursor, task, corpus, request, tell, token)
             result = search_live(retriever, corpus, view, request, measure, token.check)
@@ -101,7 +102,7 @@ class LiveDesk:
             BrightInspectError: as ``search``; the retriever cannot say.
         """
         task = (view.key.dataset, view.key.task)
-        with held(self._lock, token), self._cursor(token) as cursor:
+        with self._using(token, name), self._cursor(token) as cursor:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._retriever(task, name, corpus, tell, token)
             document = corpus_texts_of(cursor, self._session.collections, task, [doc_id]).get(doc_id)
@@ -116,7 +117,7 @@ class LiveDesk:
             BrightInspectError: as ``search``.
         """
         task = (view.key.dataset, view.key.task)
-        with held(self._lock, token), self._cursor(token) as cursor:
+        with self._using(token, request.retriever, request.reranker), self._cursor(token) as cursor:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._asked(cursor, task, corpus, request, tell, token)
             return ablate(retriever, view, request.text, request.depth, measure, token.check, tell)
@@ -125,6 +126,14 @@ class LiveDesk:
         """Keep a live list as a run file below the working folder."""
         token.check()
         return keep_ranking(result.ranking, result.provenance)
+
+    @contextmanager
+    def _using(self, token: CancelToken, *names: str | None) -> Iterator[None]:
+        """Hold the locks of these retrievers and rerankers, always in the same order."""
+        with ExitStack() as locks:
+            for name in sorted({name for name in names if name is not None}):
+                locks.enter_context(held(self._locks.setdefault(name, threading.Lock()), token))
+            yield
 
     def _corpus(self, cursor: Cursor, task: TaskKey, tell: Progress) -> Corpus:
         corpus = self._corpora.get(task)

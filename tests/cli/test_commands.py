@@ -1,4 +1,4 @@
-"""The command line as a user meets it: processes, exit codes, what goes where, and the shapes of JSON and CSV."""
+"""The command line as a user meets it: exit codes, what goes where, and the shapes of JSON and CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import ROOT, command, example, write_bright, write_qrels, write_trec
+from tests.support import ROOT, command, example, process, write_bright, write_qrels, write_trec
 
 GOOD = {"0": {"x": 3.0, "a": 2.0}, "1": {"a": 1.0}}
 
@@ -283,8 +283,9 @@ def test_both_engines_on_the_command_line(tmp_path: Path, data: Path, engine: st
 )
 def test_odd_paths(tmp_path: Path, data: Path, name: str) -> None:
     path = write_trec(tmp_path / name, {"0": {"a": 1.0}})
-    found = results_of("eval", path, "--data", data)
-    assert found["results"][0]["path"] == str(path)
+    alone = process("eval", path, "--data", data, "--json")
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert json.loads(alone.stdout)["results"][0]["path"] == str(path)
     for options in ([], ["--csv"]):
         done = command("eval", path, "--data", data, *options)
         assert done.returncode == 0
@@ -316,17 +317,17 @@ def test_output_that_the_terminal_cannot_spell(tmp_path: Path, data: Path) -> No
     run = write_trec(tmp_path / "日本.trec", GOOD)
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     for options in ([], ["--json"], ["--csv"]):
-        done = command("compare", run, f"o={run}", "--data", data, *options, env=environment)
+        done = process("compare", run, f"o={run}", "--data", data, *options, env=environment)
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr
-    done = command("eval", run, "--data", data, "--json", env=environment)
+    done = process("eval", run, "--data", data, "--json", env=environment)
     assert json.loads(done.stdout)["results"][0]["path"] == str(run)
 
 
 def test_a_file_called_as_a_command(tmp_path: Path, data: Path) -> None:
     write_trec(tmp_path / "eval", GOOD)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = command("eval", "./eval", "--task", "biology", "--data", data, "--json", cwd=tmp_path, env=environment)
+    done = process("eval", "./eval", "--task", "biology", "--data", data, "--json", cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"][0]["path"] == "eval"
 
@@ -349,7 +350,7 @@ def test_a_reader_that_leaves_early(tmp_path: Path, options: list[str]) -> None:
 def test_version_and_help() -> None:
     from bright_inspect import __version__
 
-    assert command("--version").stdout == f"bright-inspect, version {__version__}\n"
+    assert process("--version").stdout == f"bright-inspect, version {__version__}\n"
     for arguments in (["--help"], ["-h"], ["eval", "--help"], ["compare", "-h"], ["check", "-h"]):
         done = command(*arguments)
         assert (done.returncode, done.stderr) == (0, "")

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from bright_inspect.demo import RUN_FILES
-from tests.support import ROOT, command
+from tests.support import ROOT, command, process
 
 RUNS = ("runs/bm25@demo_reason.trec", "runs/bm25@original.trec")
 DENSE = "minilm@original.trec"
@@ -65,7 +65,7 @@ WINS_AND_LOSSES = (4, 1)  # in every task
 
 
 def output_of(*arguments: str, **options: Any) -> dict[str, Any]:
-    done = command(*arguments, **options)
+    done = process(*arguments, **options) if options else command(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     result: dict[str, Any] = json.loads(done.stdout)
     return result
@@ -220,7 +220,7 @@ def test_check_finds_nothing_odd_in_the_runs() -> None:
 
 
 def test_demo_needs_a_terminal() -> None:
-    done = command("demo", stdin=subprocess.DEVNULL)
+    done = process("demo", stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert "the screen needs a terminal" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -16,7 +16,7 @@ from bright_inspect.datasets.hub import choose_files, megabytes
 from bright_inspect.db import Database, path_literal
 from bright_inspect.errors import UsageError
 from tests.cli.hub import COMMIT, Hub, serving
-from tests.support import ROOT, command, example, write_bright, write_trec
+from tests.support import ROOT, command, example, process, write_bright, write_trec
 
 EXAMPLES = "examples/biology-00000-of-00001.parquet"
 DOCUMENTS = "documents/biology-00000-of-00001.parquet"
@@ -55,7 +55,7 @@ def environment(hub: Hub | None) -> dict[str, str]:
 
 
 def fetch(hub: Hub | None, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return command("fetch", "bright", *arguments, env=environment(hub))
+    return process("fetch", "bright", *arguments, env=environment(hub))
 
 
 def test_into_a_folder_and_only_once(tmp_path: Path, hub: Hub, files: dict[str, bytes]) -> None:
@@ -79,7 +79,7 @@ def test_into_the_cache_where_it_is_found(tmp_path: Path, hub: Hub) -> None:
     folder = Path(done.stdout.strip())
     assert (folder.name, (folder / EXAMPLES).is_file()) == (COMMIT, True)
     run = write_trec(tmp_path / "biology.trec", {"0": {"x": 2.0, "g": 1.0}})
-    found = command("eval", run, "-m", "RR", env={**os.environ, "HF_HUB_OFFLINE": "1"})
+    found = process("eval", run, "-m", "RR", env={**os.environ, "HF_HUB_OFFLINE": "1"})
     assert "50.0" in found.stdout
 
 
@@ -157,7 +157,7 @@ def test_without_a_network(tmp_path: Path) -> None:
     done = fetch(None, "--to", tmp_path / "d")
     assert (done.returncode, done.stdout) == (2, "")
     assert "http://127.0.0.1:9 cannot be reached (" in done.stderr
-    offline = command("fetch", "bright", env={**environment(None), "HF_HUB_OFFLINE": "1"})
+    offline = process("fetch", "bright", env={**environment(None), "HF_HUB_OFFLINE": "1"})
     assert (offline.returncode, "HF_HUB_OFFLINE is set" in offline.stderr) == (2, True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from bright_inspect.domain.measures import parse_measure
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.domain.rankings import QueryKey
-from bright_inspect.domain.ties import JudgedPlace, tie_range
+from bright_inspect.domain.ties import JudgedPlace, TieRange, tie_range
 from bright_inspect.evaluation.tie_ranges import tied_at_cutoff
 from bright_inspect.store.query_view import read_query
 from tests.support import command, example, opened_runs, scores_of, write_bright, write_qrels, write_trec
@@ -22,38 +23,55 @@ MEASURES = ("nDCG@3", "nDCG", "P@2", "R@4", "AP", "AP@3", "RR", "RR@2")
 DOCS = [f"d{number}" for number in range(9)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
-@given(
-    scores=st.dictionaries(st.sampled_from(DOCS), st.sampled_from([0.5, 0.5 + 1e-9, 1.0, 2.0]), min_size=1),
-    golds=st.sets(st.sampled_from(DOCS), min_size=1, max_size=5),
-    excluded=st.sets(st.sampled_from(DOCS), max_size=3),
-    measure=st.sampled_from(MEASURES),
-)
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[dict[str, float], set[str], set[str]]:
+    """A query's scores, golds and excluded documents."""
+    scores = draw(st.dictionaries(st.sampled_from(DOCS), st.sampled_from([0.5, 0.5 + 1e-9, 1.0, 2.0]), min_size=1))
+    excluded = draw(st.sets(st.sampled_from(DOCS), max_size=3))
+    golds = draw(st.sets(st.sampled_from([doc for doc in DOCS if doc not in excluded]), min_size=1, max_size=5))
+    return scores, golds, excluded
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=8)
+@given(queries=st.lists(cases(), min_size=5, max_size=10))
 @pytest.mark.parametrize("convert", [False, True])
 def test_ranges_are_those_of_the_closed_forms(
-    tmp_path: Path, convert: bool, scores: dict[str, float], golds: set[str], excluded: set[str], measure: str
+    tmp_path: Path, convert: bool, queries: list[tuple[dict[str, float], set[str], set[str]]]
 ) -> None:
-    golds -= excluded
-    if not golds:
-        return
-    data = write_bright(tmp_path / "data", {"biology": [example("1", sorted(golds), excluded=sorted(excluded))]})
-    run = write_trec(tmp_path / "biology.trec", {"1": scores})
-    with opened_runs(run, data=data) as opening:
-        if convert:
+    rows = [
+        example(str(number), sorted(golds), excluded=sorted(excluded))
+        for number, (_, golds, excluded) in enumerate(queries)
+    ]
+    data = write_bright(tmp_path / "data", {"biology": rows})
+    run = write_trec(tmp_path / "biology.trec", {str(number): scores for number, (scores, _, _) in enumerate(queries)})
+    if convert:
+        with opened_runs(run, data=data) as opening:
             opening.convert()
     with opened_runs(run, data=data) as opening:
-        (score,) = scores_of(opening, measure)
+        for measure in MEASURES:
+            (score,) = scores_of(opening, measure)
+            wanted = {str(number): range_by_closed_form(measure, *query) for number, query in enumerate(queries)}
+            for query_id, closed in wanted.items():
+                own = score.per_query[query_id]
+                found = score.ties.get(query_id, TieRange(own, own, own))
+                for name in ("best", "worst", "expected"):
+                    assert getattr(found, name) == pytest.approx(getattr(closed, name), abs=1e-12), (measure, name)
+                assert found.tie_sensitive == closed.tie_sensitive
+                assert found.worst - 1e-12 <= own <= found.best + 1e-12
+            assert score.best == pytest.approx(statistics.fmean(each.best for each in wanted.values()), abs=1e-12)
+            assert score.worst == pytest.approx(statistics.fmean(each.worst for each in wanted.values()), abs=1e-12)
+            expected = statistics.fmean(each.expected for each in wanted.values())
+            assert score.expected == pytest.approx(expected, abs=1e-12)
+            assert score.tie_sensitive == sum(each.tie_sensitive for each in wanted.values())
+
+
+def range_by_closed_form(measure: str, scores: dict[str, float], golds: set[str], excluded: set[str]) -> TieRange:
     kept = {doc: float(np.float32(value)) for doc, value in scores.items() if doc not in excluded}
     places = [
         JudgedPlace(1, sum(other > kept[doc] for other in kept.values()), sum(v == kept[doc] for v in kept.values()))
         for doc in golds & kept.keys()
     ]
-    wanted = tie_range(parse_measure(measure), places, [1] * len(golds), len(kept))
-    assert score.best == pytest.approx(wanted.best, abs=1e-12)
-    assert score.worst == pytest.approx(wanted.worst, abs=1e-12)
-    assert score.expected == pytest.approx(wanted.expected, abs=1e-12)
-    assert score.tie_sensitive == wanted.tie_sensitive
-    assert score.worst - 1e-12 <= score.mean <= score.best + 1e-12
+    return tie_range(parse_measure(measure), places, [1] * len(golds), len(kept))
 
 
 def test_large_groups(tmp_path: Path) -> None:

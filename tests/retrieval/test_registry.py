@@ -10,7 +10,7 @@ import pytest
 
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import Found, ignore_progress, never_stop
-from bright_inspect.retrieval.registry import find_retriever, known_retrievers
+from bright_inspect.retrieval.registry import find_reranker, find_retriever, known_retrievers
 from tests.retrieval.corpora import DOCUMENTS, corpus_of
 
 OWN = """
@@ -29,6 +29,12 @@ def wrong(corpus, cache_folder, progress, check):
     return "no retriever"
 
 number = 3
+
+def few(corpus):
+    return "called otherwise"
+
+def rank(cache_folder, progress, check):
+    return 5
 """
 
 
@@ -80,6 +86,16 @@ def test_a_factory_that_makes_something_else(tmp_path: Path) -> None:
     spec = find_retriever("own_retriever:wrong")
     with pytest.raises(UsageError, match="own_retriever:wrong made a str, not a retriever"):
         spec.make(corpus_of(DOCUMENTS), tmp_path, ignore_progress, never_stop)
+
+
+@pytest.mark.usefixtures("own_module")
+def test_factories_that_are_called_otherwise(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="own_retriever:few is called otherwise: too many positional arguments"):
+        find_retriever("own_retriever:few").make(corpus_of(DOCUMENTS), tmp_path, ignore_progress, never_stop)
+    with pytest.raises(UsageError, match="own_retriever:make is called otherwise: missing a required argument"):
+        find_reranker("own_retriever:make").make(tmp_path, ignore_progress, never_stop)
+    with pytest.raises(UsageError, match="own_retriever:rank made a int, not a reranker"):
+        find_reranker("own_retriever:rank").make(tmp_path, ignore_progress, never_stop)
 
 
 def test_listing_loads_nothing_heavy() -> None:

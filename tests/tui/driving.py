@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+import textual._wait
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Input, OptionList
@@ -82,9 +84,14 @@ async def ended(pilot: AppPilot) -> BrightInspect:
 @asynccontextmanager
 async def driven(app: BrightInspect, size: tuple[int, int] = WIDE) -> AsyncIterator[AppPilot]:
     """The program running without a terminal, opened and settled."""
-    async with app.run_test(size=size, notifications=True) as pilot:
-        await settle(pilot)
-        yield pilot
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        # Textual calls the program idle once it has done nothing for 20 ms, several times a key: most of a test's time.
+        # ``settle`` asks the program itself whether work is under way, so that a shorter look suffices.
+        monkeypatch.setattr(textual._wait, "SLEEP_GRANULARITY", 1 / 250)
+        monkeypatch.setattr(textual._wait, "SLEEP_IDLE", 1 / 2500)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await settle(pilot)
+            yield pilot
 
 
 async def press(pilot: AppPilot, *keys: str) -> None:

@@ -80,8 +80,9 @@ async def test_fast_keys_end_consistent() -> None:
         assert line(pilot, "#title").startswith(f"{row.key.task} {row.key.query_id}  ")
         reader_text = await query_tab_text(pilot)
         assert row.text in reader_text
-        await pilot.press(*"nnnq")
+        await pilot.press(*"nnn")
         await settle(pilot)
+        await press(pilot, "q")
         assert table_of(pilot).cursor == screen.rows.index(row) + 3
         await pilot.press("enter", "n", "q", "enter", "p", "q", "q")
         await settle(pilot)

@@ -18,7 +18,7 @@ from termios import TIOCSWINSZ, tcgetattr
 
 import pytest
 
-from tests.support import command
+from tests.support import process
 
 _SECONDS = 60.0
 
@@ -172,7 +172,7 @@ def test_a_closed_window_leaves_no_hang(tmp_path: Path) -> None:
 @pytest.mark.parametrize("where", ["stdin", "stdout"])
 def test_not_a_terminal(where: str) -> None:
     if where == "stdin":
-        done = command("demo", stdin=subprocess.DEVNULL)
+        done = process("demo", stdin=subprocess.DEVNULL)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
             "bright-inspect: the screen needs a terminal. For output into a file or pipe use eval, compare or check.\n"
@@ -180,7 +180,7 @@ def test_not_a_terminal(where: str) -> None:
         return
     ours, theirs = pty.openpty()
     try:
-        done = command("demo", stdin=theirs)
+        done = process("demo", stdin=theirs)
         assert done.returncode == 2
         assert "the screen needs a terminal" in done.stderr
     finally:

@@ -6,9 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from bright_inspect.errors import BrightInspectError
-from bright_inspect.retrieval.neural.locating import locate, missing_package
-from bright_inspect.retrieval.neural.sentence_model import chosen_devices, loaded_model, model_errors_told
+from bright_inspect.errors import BrightInspectError, UsageError
+from bright_inspect.retrieval.neural.locating import classified_labels, locate, missing_package, model_kind
+from bright_inspect.retrieval.neural.sentence_model import (
+    chosen_devices,
+    loaded_model,
+    model_errors_told,
+    refuse_lengths,
+    token_limit,
+)
 from bright_inspect.retrieval.protocol import (
     Check,
     ModelOptions,
@@ -31,6 +37,11 @@ def load_cross_encoder(name: str, options: ModelOptions, progress: Progress, che
         raise BrightInspectError(f"{name}: sentence-transformers is not installed;", f"{needs}.")
     progress(0, 1, f"loading {name}")
     model = locate(name, options.revision, check)
+    if model_kind(model.folder) != "cross-encoder" and not classified_labels(model.folder):
+        raise BrightInspectError(
+            f"{name}: it is no cross-encoder: nothing in it was trained to score pairs.",
+            "Name a model that was trained to rerank.",
+        )
     check()
     devices = chosen_devices(options.device)
     loaded = loaded_model(model, "CrossEncoder", devices[0], options)
@@ -41,32 +52,42 @@ def load_cross_encoder(name: str, options: ModelOptions, progress: Progress, che
             "Name a model that was trained to rerank.",
         )
     if options.max_length is not None:
-        loaded.max_length = options.max_length
-    return CrossEncoderReranker(name, model.name, model.revision, loaded, devices[0], options)
+        refuse_lengths(loaded, options.max_length)
+        if (least := len(loaded.tokenizer("a", "a")["input_ids"])) > options.max_length:
+            raise UsageError(f"{name}: {options.max_length} tokens hold no pair.", f"Give it {least} or more.")
+        loaded.tokenizer.model_max_length = options.max_length
+    # Any other kind of head reads the pair inside a prompt of its own, whose tokens are not counted here.
+    counted = classified_labels(model.folder) == 1
+    return CrossEncoderReranker(name, model.name, model.revision, loaded, devices[0], options, counted)
 
 
 class CrossEncoderReranker:
     """Scores pairs with a loaded CrossEncoder, longest pairs first; see ``Reranker``."""
 
     def __init__(
-        self, name: str, model_name: str, revision: str, loaded: Any, device: str, options: ModelOptions
+        self,
+        name: str,
+        model_name: str,
+        revision: str,
+        loaded: Any,
+        device: str,
+        options: ModelOptions,
+        counted: bool = True,
     ) -> None:
         self.name = name
         self.device: str | None = device
         self._model = loaded
         self._prompt = options.query_prefix or ""
         self._batch_size = options.batch_size or _BATCH.get(device.partition(":")[0], 8)
-        length = loaded.max_length
-        # Tokenizers without a limit of their own say 10^30.
-        self.max_length: int | None = length if length is not None and length < 1_000_000 else None
-        self._revision, self._model_name = revision, model_name
+        self.max_length = token_limit(loaded.tokenizer.model_max_length)
+        self._revision, self._model_name, self._counted = revision, model_name, counted
 
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
         return {
             "reranker_model": self._model_name, "reranker_revision": self._revision,
             "reranker_max_length": self.max_length, "reranker_prefix": self._prompt,
-            "reranker_precision": str(self._model.dtype).removeprefix("torch."),
+            "reranker_precision": str(next(self._model.parameters()).dtype).removeprefix("torch."),
         }  # fmt: skip
 
     def score(
@@ -88,7 +109,7 @@ class CrossEncoderReranker:
             check()
             progress(start, len(order), f"{self.name} scores pairs on {self.device}")
             places = order[start : start + self._batch_size]
-            with model_errors_told(self.name):
+            with model_errors_told(self.name, "--rerank-max-length"):
                 found = self._model.predict(
                     [(query, documents[place]) for place in places],
                     batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True,
@@ -101,6 +122,8 @@ class CrossEncoderReranker:
                 f"{self.name}: {len(wrong)} of {len(scores)} scores are no numbers ({scores[wrong[0]]}).",
                 "Try --precision float32.",
             )
+        if not self._counted:
+            return Reranked(scores, [None] * len(scores))
         limit = self.max_length
         return Reranked(scores, [limit is not None and length > limit for length in lengths])
 

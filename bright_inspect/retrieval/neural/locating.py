@@ -9,6 +9,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.retrieval.protocol import Check, never_stop
@@ -52,8 +53,8 @@ def locate(name: str, revision: str | None, check: Check = never_stop) -> LocalM
         UsageError: the folder is no model, or a revision was asked of a folder.
         BrightInspectError: the model is not on this machine.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    folder = Path(os.path.expanduser(name))
+    if name and folder.is_dir():
         if revision is not None:
             raise UsageError(f"{name}: a folder has no revision {revision!r}.", "Leave --revision out.")
         return LocalModel(_name_of(folder), folder, _digest(folder, check))
@@ -82,12 +83,12 @@ def _cached(name: str, revision: str | None) -> LocalModel:
 
 
 def _name_of(folder: Path) -> str:
-    """The name that a folder's model is known by: what its configuration says it came from, else the folder's own."""
-    try:
-        origin = json.loads((folder / "config.json").read_bytes()).get("_name_or_path")
-    except (OSError, ValueError, AttributeError):
-        origin = None
-    own = folder.resolve().name
+    """The name that a folder's model is known by: its name on the Hub if the folder lies in the cache, what its
+    configuration says it came from, else the folder's own."""
+    own, cached = folder.resolve().name, folder.resolve().parent.parent.name
+    if _COMMIT.fullmatch(own) and cached.startswith("models--"):
+        return cached.removeprefix("models--").replace("--", "/")
+    origin = configuration(folder / "config.json").get("_name_or_path")
     # A training run keeps its base model's name there; the folder's name then says more.
     return origin if isinstance(origin, str) and origin.rpartition("/")[2] == own else own
 
@@ -132,13 +133,39 @@ def cached_models() -> dict[str, str]:
 
 
 def model_kind(folder: Path) -> str | None:
-    """``dense`` for a folder with sentence-transformers modules, ``cross-encoder`` for one that classifies sequences
-    with a single label, None for any other."""
+    """``dense`` for a folder of a SentenceTransformer, ``cross-encoder`` for one that gives a pair a single score, None
+    for any other."""
     if (folder / "modules.json").is_file():
-        return "dense"
+        own = configuration(folder / "config_sentence_transformers.json").get("model_type", "SentenceTransformer")
+        return {"SentenceTransformer": "dense", "CrossEncoder": "cross-encoder"}.get(str(own))
+    return "cross-encoder" if classified_labels(folder) == 1 else None
+
+
+def classified_labels(folder: Path) -> int:
+    """Labels that the model gives a sequence, 0 if it was not trained to classify any."""
+    config = configuration(folder / "config.json")
+    names = config.get("architectures")
+    if not isinstance(names, list) or not any(str(name).endswith("ForSequenceClassification") for name in names):
+        return 0
+    labels = config.get("num_labels")
+    # Without either, transformers takes two.
+    return labels if isinstance(labels, int) else len(config.get("id2label") or (0, 1))
+
+
+def own_code(folder: Path, auto_class: str) -> bool:
+    """Whether the model comes with Python code for this one of transformers' classes. Without it, a known architecture
+    is loaded all the same, and may attend to other tokens than the model was trained to."""
+    for path in (folder / "config.json", *folder.glob("*/config.json")):
+        mapped = configuration(path).get("auto_map")
+        if isinstance(mapped, dict) and auto_class in mapped:
+            return True
+    return False
+
+
+def configuration(path: Path) -> dict[str, Any]:
+    """What a JSON file of a model says; nothing if it cannot be read."""
     try:
-        config = json.loads((folder / "config.json").read_bytes())
-        architectures = [str(name) for name in config.get("architectures") or ()]
-    except (OSError, ValueError, AttributeError, TypeError):
-        return None
-    return "cross-encoder" if any(name.endswith("ForSequenceClassification") for name in architectures) else None
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

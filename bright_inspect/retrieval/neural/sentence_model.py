@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import logging
+import math
+import os
 import re
-from collections.abc import Iterator, Sequence
+import signal
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bright_inspect.errors import BrightInspectError, UsageError
-from bright_inspect.retrieval.neural.locating import LocalModel, locate, missing_package
+from bright_inspect.retrieval.neural.locating import LocalModel, locate, missing_package, model_kind, own_code
 from bright_inspect.retrieval.neural.prefixes import Prefixes, prefixes_for
 from bright_inspect.retrieval.protocol import Check, ModelOptions, Progress, never_stop
 
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
 _BATCH = {"cpu": 32, "mps": 32, "cuda": 64}
 _PRECISIONS = ("float32", "bfloat16", "float16")
 _GIVEN = "given by option"
+_NO_LIMIT = 1_000_000
+_LEAVE_SECONDS = 3.0
 
 
 def load_sentence_model(
@@ -44,6 +53,11 @@ def load_sentence_model(
         raise BrightInspectError(
             f"{name}: no modules.json in it, so how its vectors are pooled is not known.",
             "Give the model a sentence-transformers configuration (modules.json, 1_Pooling/config.json).",
+        )
+    if (kind := model_kind(model.folder)) != "dense":
+        raise BrightInspectError(
+            f"{name}: it is no model that gives each text a vector of its own.",
+            f"Say --rerank cross-encoder:{name}." if kind else "Name a sentence-transformers model.",
         )
     check()
     devices = chosen_devices(options.device)
@@ -76,17 +90,21 @@ class SentenceModel:
         self._model = loaded
         self._device_names = tuple(devices)
         self._pool: Any = None
+        self._stop_pool: Callable[[], object] = _nothing
         if not prefixes.pooled:
             loaded.set_pooling_include_prompt(False)
-        self.max_length: int | None = options.max_length or loaded.max_seq_length
+        self.max_length = token_limit(options.max_length or loaded.max_seq_length)
         self.query_max_length = options.query_max_length or self.max_length
-        self.precision = str(loaded.dtype).removeprefix("torch.")
+        refuse_lengths(loaded, options.max_length, options.query_max_length)
+        self._refuse_long_prefix(self.document_prefix, self.max_length, "documents")
+        self._refuse_long_prefix(self.query_prefix, self.query_max_length, "queries")
+        self.precision = str(next(loaded.parameters()).dtype).removeprefix("torch.")
         self._normalise = loaded.similarity_fn_name != "dot"
         if loaded.similarity_fn_name not in ("cosine", "dot"):
             raise BrightInspectError(f"{name}: vectors are compared by {loaded.similarity_fn_name}, not dot or cosine.")
         self.key = (
             f"{self.revision} {self.precision} {self.max_length} {'cosine' if self._normalise else 'dot'} "
-            f"{self.document_prefix!r}"
+            f"{self.document_prefix!r}{'' if prefixes.pooled else ' text pooled'}"
         )
 
     @property
@@ -101,30 +119,74 @@ class SentenceModel:
     def encode_documents(self, texts: Sequence[str], check: Check = never_stop) -> Vectors:
         """float32 of shape (texts, dimensions); ``devices`` share them if there are several."""
         check()
-        return self._encode(texts, self.document_prefix, self.max_length, shared=self.devices > 1)
+        if self.devices > 1 and self._pool is None and len(texts) > self.batch_size:
+            self._start_pool()
+        shared = {"pool": self._pool, "chunk_size": self.batch_size} if self._pool is not None else {}
+        return self._encode(self._model.encode_document, texts, self.document_prefix, self.max_length, shared)
 
     def encode_queries(self, texts: Sequence[str], check: Check = never_stop) -> Vectors:
         """float32 of shape (texts, dimensions)."""
         check()
-        return self._encode(texts, self.query_prefix, self.query_max_length, shared=False)
+        return self._encode(self._model.encode_query, texts, self.query_prefix, self.query_max_length, {})
 
-    def _encode(self, texts: Sequence[str], prefix: str, length: int | None, *, shared: bool) -> Vectors:
+    def _encode(
+        self, encode: Callable[..., Any], texts: Sequence[str], prefix: str, length: int | None, shared: dict[str, Any]
+    ) -> Vectors:
         import numpy as np
 
-        self._model.max_seq_length = length
-        if shared and self._pool is None:
-            self._pool = self._model.start_multi_process_pool(list(self._device_names))
-        with model_errors_told(self.name):
-            vectors = self._model.encode(
-                list(texts), prompt=prefix, batch_size=self.batch_size, show_progress_bar=False,
-                normalize_embeddings=self._normalise, convert_to_numpy=True,
-                **({"pool": self._pool, "chunk_size": self.batch_size} if shared else {}),
-            )  # fmt: skip
-        return np.ascontiguousarray(vectors, dtype=np.float32)
+        if length is not None:
+            self._model.max_seq_length = length
+        try:
+            with model_errors_told(self.name):
+                found = encode(
+                    list(texts), prompt=prefix, batch_size=self.batch_size, show_progress_bar=False,
+                    normalize_embeddings=self._normalise, convert_to_numpy=True,
+                    # Without a pool a device must be named: starting one leaves the model on the processor.
+                    **(shared or {"device": self._device_names[0]}),
+                )  # fmt: skip
+        except BaseException:
+            self.close()
+            raise
+        vectors: Vectors = np.ascontiguousarray(found, dtype=np.float32)
+        if self._normalise and self.precision != "float32":
+            # In 8 or 11 bits a vector of length 1 is off by a third of a percent.
+            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.float32(1e-12))
+        return vectors
 
     def query_tokens(self, text: str) -> int | None:
         """Tokens of a query with its prefix and special tokens, before any cut."""
-        return len(self._model.tokenizer(self.query_prefix + text, truncation=False, verbose=False)["input_ids"])
+        return self._tokens(self.query_prefix + text)
+
+    def _tokens(self, text: str) -> int | None:
+        tokenizer = self._model.tokenizer
+        if not callable(tokenizer):
+            return None
+        return len(tokenizer(text, truncation=False, verbose=False)["input_ids"])
+
+    def _refuse_long_prefix(self, prefix: str, length: int | None, of: str) -> None:
+        taken = self._tokens(prefix)
+        if length is not None and taken is not None and taken >= length:
+            raise UsageError(
+                f"{self.name}: the prefix of {of} and special tokens take {taken} of {length} tokens; none are left "
+                "for the text.",
+                "Choose a larger max length or a shorter prefix.",
+            )
+
+    def _start_pool(self) -> None:
+        from multiprocessing import resource_tracker
+
+        # Starting it would unblock the signal again.
+        resource_tracker.ensure_running()
+        # Children inherit the mask: Ctrl+C is for this process alone, which stops them.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._model.max_seq_length = self.max_length
+            self._pool = self._model.start_multi_process_pool(list(self._device_names))
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        # Also when this is no longer used, and at exit.
+        self._stop_pool = weakref.finalize(self, _stop_pool, self._model.stop_multi_process_pool, self._pool)
+        atexit.register(self._stop_pool)
 
     def characters_read(self, text: str) -> int | None:
         """How many characters of a document are read before the cut; None for a tokenizer that does not tell places."""
@@ -140,10 +202,33 @@ class SentenceModel:
         return max(0, read - len(self.document_prefix)) if cut else len(text)
 
     def close(self) -> None:
-        """Stop the processes of several devices, if they were started."""
-        if self._pool is not None:
-            self._model.stop_multi_process_pool(self._pool)
-            self._pool = None
+        """Stop the processes of several devices, if they were started; they start again when needed."""
+        self._stop_pool()
+        self._pool = None
+
+
+def _nothing() -> None:
+    """Stops no pool."""
+
+
+class _Leave:
+    """What a process leaves by when it reads it: one that is killed instead makes Python complain at exit."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return sys.exit, ()
+
+
+def _stop_pool(stop: Callable[[Any], object], pool: Any) -> None:
+    for _ in pool["processes"]:
+        pool["input"].put(_Leave())
+    for process in pool["processes"]:
+        process.join(timeout=_LEAVE_SECONDS)
+    stop(pool)
+
+
+def token_limit(length: float | None) -> int | None:
+    """A model's max length; models without one say infinity, tokenizers 10^30."""
+    return int(length) if length is not None and length < _NO_LIMIT else None
 
 
 def _prefixes(model: LocalModel, loaded: Any, dataset: str, task: str, options: ModelOptions) -> Prefixes:
@@ -166,8 +251,14 @@ def chosen_devices(wanted: str) -> tuple[str, ...]:
 
     Raises:
         UsageError: torch does not know such a device, or this machine has none.
+        BrightInspectError: torch is broken.
     """
-    import torch
+    try:
+        import torch
+    except Exception as error:  # of missing libraries, each in its own way
+        raise BrightInspectError(
+            f"torch cannot be imported: {' '.join(str(error).split())[:300]}.", "Install it anew."
+        ) from error
 
     if wanted == "auto":
         return ("cuda",) if torch.cuda.is_available() else ("mps",) if torch.backends.mps.is_available() else ("cpu",)
@@ -193,42 +284,69 @@ def loaded_model(model: LocalModel, class_name: str, device: str, options: Model
     """
     if options.precision not in _PRECISIONS:
         raise UsageError(f"{options.precision!r} is not a precision.", f"There are: {', '.join(_PRECISIONS)}.")
-    import sentence_transformers
-    import torch
-    from transformers.utils import logging
-
-    # What they print would break the screen.
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    auto_class = {"SentenceTransformer": "AutoModel", "CrossEncoder": "AutoModelForSequenceClassification"}[class_name]
+    if not options.trust_remote_code and own_code(model.folder, auto_class):
+        raise _untrusted(model)
+    # What they print would break the screen; tokenizers print when a process that used them forks.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     try:
+        import sentence_transformers
+        import torch
+        from transformers.utils import logging as transformers_logging
+
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         return getattr(sentence_transformers, class_name)(
             str(model.folder), device=device, local_files_only=True, trust_remote_code=options.trust_remote_code,
             model_kwargs={"dtype": getattr(torch, options.precision)},
         )  # fmt: skip
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, TypeError, AttributeError) as error:
+    except Exception as error:  # whatever is wrong with the model, it is one line
         message = " ".join(str(error).split())
         if "trust_remote_code" in message:
-            raise UsageError(
-                f"{model.name} comes with Python code of its own.",
-                "If you trust it, allow it to run with --trust-remote-code.",
-            ) from None
+            raise _untrusted(model) from None
         raise BrightInspectError(
             f"{model.folder}: the model cannot be loaded: {message[:300] or type(error).__name__}.",
             "Check the folder, or get the model anew.",
         ) from error
 
 
+def _untrusted(model: LocalModel) -> UsageError:
+    return UsageError(
+        f"{model.name} comes with Python code of its own.",
+        "If you trust it, allow it to run with --trust-remote-code.",
+    )
+
+
+def refuse_lengths(loaded: Any, *lengths: int | None) -> None:
+    """
+    Raises:
+        UsageError: the model has no positions for so many tokens.
+    """
+    import torch
+
+    limit = math.inf
+    for module in loaded.modules():
+        table, padding = getattr(module, "position_embeddings", None), getattr(module, "padding_idx", None)
+        if isinstance(table, torch.nn.Embedding):
+            # RoBERTa and its kin count positions from behind the padding.
+            limit = min(limit, table.num_embeddings - (padding + 1 if isinstance(padding, int) else 0))
+    for length in lengths:
+        if length is not None and length > limit:
+            raise UsageError(f"the model has no place for {length} tokens.", f"It takes {limit} at most.")
+
+
 @contextlib.contextmanager
-def model_errors_told(name: str) -> Iterator[None]:
-    """Torch's errors as ours."""
+def model_errors_told(name: str, lengths: str = "--batch-size or --max-length") -> Iterator[None]:
+    """Torch's errors as ours; ``lengths`` are the options that save memory."""
     import torch
 
     try:
         yield
-    except torch.OutOfMemoryError:
+    except torch.cuda.OutOfMemoryError:
         raise BrightInspectError(
             f"{name}: the device's memory is full.",
-            "Use a smaller --batch-size or --max-length, or --precision bfloat16.",
+            f"Use a smaller {lengths}, or --precision bfloat16.",
         ) from None
-    except RuntimeError as error:
+    except (RuntimeError, ValueError, IndexError, TypeError) as error:
         raise BrightInspectError(f"{name}: the model failed: {' '.join(str(error).split())[:300]}.") from error

@@ -111,7 +111,11 @@ class _Make:
         from bright_inspect.retrieval.neural.sentence_model import load_sentence_model
 
         encoder = load_sentence_model(self.model, corpus.dataset, corpus.task, self.options, progress, check, self.name)
-        return make_dense(corpus, cache_folder, encoder, progress, check)
+        try:
+            return make_dense(corpus, cache_folder, encoder, progress, check)
+        finally:
+            # Queries need no more than one device.
+            encoder.close()
 
 
 def _spec(known: _Known, options: ModelOptions, needs: str | None) -> RetrieverSpec:
