@@ -43,10 +43,11 @@ def test_the_own_retriever_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (code,) = re.findall(r"<!-- own-retriever -->\n```python\n((?s:.*?))```", README)
     (tmp_path / "mine.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    corpus = Corpus("demo", "two", 2, "d", lambda: iter([("a", "Tin cans"), ("b", "tin soldiers")]))
+    corpus = Corpus("demo", "two", 2, "d", lambda: iter([("a", "tin cans"), ("b", "tin soldiers")]))
     retriever = find_retriever("mine:by_overlap").make(corpus, tmp_path, ignore_progress, never_stop)
-    (found,) = retriever.search(["tin soldiers"], 10)
-    assert found.hits == [("b", 2.0), ("a", 1.0)]
+    first, second = retriever.search(["tin soldiers", "tin"], 10, [(), ("b",)])
+    assert first.hits == [("b", 2.0), ("a", 1.0)]
+    assert second.hits == [("a", 1.0)]
 
 
 @pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)
