@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import ROOT, command, example, write_bright
+from tests.support import ROOT, Done, command, example, process, write_bright
 
 OWN = "tests.cli.own_models:make"
 
@@ -29,11 +29,9 @@ def data(tmp_path: Path) -> Path:
     return write_data(tmp_path / "data", {f"d{number}": f"text number {number}" for number in range(9)})
 
 
-def encode(data: Path, retriever: str, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return command(
-        "encode", "--task", "biology", "--data", data, "--retriever", retriever, *options,
-        env={**os.environ, **environment},
-    )  # fmt: skip
+def encode(data: Path, retriever: str, *options: str, **environment: str) -> Done | subprocess.CompletedProcess[str]:
+    arguments = ("encode", "--task", "biology", "--data", data, "--retriever", retriever, *options)
+    return process(*arguments, env={**os.environ, **environment}) if environment else command(*arguments)
 
 
 def started(data: Path, retriever: str, *options: str, **environment: str) -> subprocess.Popen[str]:
@@ -54,7 +52,7 @@ def test_a_corpus_is_encoded_once(data: Path, tmp_path: Path) -> None:
     assert sorted(log.read_text().splitlines()) == [f"text number {number}" for number in range(9)]
     (folder,) = (tmp_path / "isolated" / "cache" / "retrieval" / "dense").iterdir()
     assert (folder / "vectors").stat().st_size == 9 * 8 * 4
-    searched = command(
+    searched = process(
         "retrieve", "--task", "biology", "--data", data, "--retriever", OWN, "--out", tmp_path / "run.trec",
         env={**os.environ, "OWN_LOG": str(log)},
     )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
@@ -13,7 +12,7 @@ from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.retrieval.protocol import Check, Found, Hit, Reranking, never_stop
 from bright_inspect.store.corpus import TaskQueries
 from bright_inspect.store.retrieving import BATCH, retrieve_run, write_run
-from tests.support import command, example, write_bright
+from tests.support import Done, command, example, write_bright
 
 QUERIES = 3 * BATCH + 5
 
@@ -84,7 +83,7 @@ def test_models() -> None:
     assert "hf download BAAI/bge-large-en-v1.5" in table
 
 
-def retrieve(data: Path, out: Path, *options: str) -> CompletedProcess[str]:
+def retrieve(data: Path, out: Path, *options: str) -> Done:
     return command("retrieve", "--task", "biology", "--data", data, "--out", out, *options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bright_inspect.retrieval import strings
@@ -34,6 +34,7 @@ def test_a_sample_that_misleads() -> None:
     assert best(scores, matched, 3).tolist() == [1999, 1998, 1997]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), unique=True), st.lists(st.text()))
 def test_strings_are_found(known: list[str], others: list[str]) -> None:
     hashes = hashes_of([encode(string) for string in known])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bright_inspect.errors import BrightInspectError
@@ -59,6 +59,7 @@ def test_ties_go_by_id() -> None:
     assert ids(hits) == sorted(names, key=str.encode, reverse=True)
 
 
+@settings(deadline=None)
 @given(
     scores=st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=1, max_size=8),
     below=st.integers(0, 1200),

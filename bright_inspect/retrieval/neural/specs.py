@@ -48,7 +48,7 @@ _KNOWN = (
     _Known("qwen3-0.6b", "Qwen/Qwen3-Embedding-0.6B", "Qwen3-Embedding, smallest"),
     _Known("inf-retriever", "infly/inf-retriever-v1", "INF-Retriever v1"),
 )
-_RERANKERS = ("cross-encoder/ms-marco-MiniLM-L6-v2", "BAAI/bge-reranker-v2-m3", "tomaarsen/Qwen3-Reranker-0.6B-seq-cls")
+_RERANKERS = ("cross-encoder/ms-marco-MiniLM-L6-v2", "BAAI/bge-reranker-v2-m3")
 
 
 def retriever_specs(options: ModelOptions) -> Sequence[RetrieverSpec]:
