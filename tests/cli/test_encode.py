@@ -30,7 +30,16 @@ def data(tmp_path: Path) -> Path:
 
 
 def encode(data: Path, retriever: str, *options: str, **environment: str) -> Done | subprocess.CompletedProcess[str]:
-    arguments = ("encode", "--task", "biology", "--data", data, "--retriever", retriever, *options)
+    arguments: tuple[str | Path, ...] = (
+        "encode",
+        "--task",
+        "biology",
+        "--data",
+        data,
+        "--retriever",
+        retriever,
+        *options,
+    )
     return process(*arguments, env={**os.environ, **environment}) if environment else command(*arguments)
 
 
