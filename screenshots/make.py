@@ -44,6 +44,9 @@ PICTURES = {
     "merged": ("A", "enter", "n", "m"),
     "audit": ("A", "enter", "a"),
     "gold": ("A", "enter", "n", "left"),
+    "live": ("A", "enter", "r", "f5"),
+    "explain": ("A", "enter", "r", "f2", "f5", "e"),
+    "sentences": ("A", *["j"] * 13, "enter", "r", "f9"),
 }
 SIZE = (120, 34)
 SECONDS = 120.0

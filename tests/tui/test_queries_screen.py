@@ -145,7 +145,7 @@ async def test_a_click_on_a_title_sorts_and_again_reverses(tmp_path: Path) -> No
 async def test_the_difference_is_whole_on_any_width(size: tuple[int, int]) -> None:
     async with driven(demo_app(), size) as pilot:
         await press(pilot, "A")
-        assert line(pilot, "#headline").rstrip().endswith("+57.1")
+        assert line(pilot, "#headline").rstrip().endswith("+61.4")
         assert "…" not in shown(pilot).splitlines()[1]
 
 

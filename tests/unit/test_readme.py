@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from bright_inspect.cli import COMMANDS
+from bright_inspect.retrieval.protocol import Corpus, ignore_progress, never_stop
+from bright_inspect.retrieval.registry import find_retriever
 from bright_inspect.tui.keymap import markdown_table
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +37,17 @@ def test_pictures_exist() -> None:
 
 def test_transcripts_are_found() -> None:
     assert len(TRANSCRIPTS) >= 3
+
+
+def test_the_own_retriever_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = re.findall(r"<!-- own-retriever -->\n```python\n((?s:.*?))```", README)
+    (tmp_path / "mine.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    corpus = Corpus("demo", "two", 2, "d", lambda: iter([("a", "tin cans"), ("b", "tin soldiers")]))
+    retriever = find_retriever("mine:by_overlap").make(corpus, tmp_path, ignore_progress, never_stop)
+    first, second = retriever.search(["tin soldiers", "tin"], 10, [(), ("b",)])
+    assert first.hits == [("b", 2.0), ("a", 1.0)]
+    assert second.hits == [("a", 1.0)]
 
 
 @pytest.mark.parametrize(("command", "shown"), TRANSCRIPTS)

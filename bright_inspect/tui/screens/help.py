@@ -20,9 +20,10 @@ _MARKS = (
     ("✗", "excluded for this query: removed before ranking"),
     ("┌│└", "scores tied as float32; document ids decide, descending, as in trec_eval"),
     ("≈", "the order of tied documents alone moves the value: worst–best, and what is to be expected of any order"),
-    ("▲ 3", "three ranks higher than in the baseline; ▲ >100: not among its 100"),
+    ("▲ 3", "three ranks higher than in the baseline, on live than in the run next to it; ▲ >100: not among its 100"),
     (">100", "not in the list, which is 100 deep"),
     ("lit words", "the query's telling words; a document opens where most of them meet, Home goes to its top"),
+    ("", "on explain the words of every term that adds to the score, the row's own as a match"),
     ("no page known", "the data set does not say which pages the golds were cut from"),
 )
 _NUMBERS = (

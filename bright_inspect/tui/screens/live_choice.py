@@ -26,6 +26,8 @@ class LiveChoice(Dialog[str]):
         """``none`` is what choosing none is called, where that is possible."""
         super().__init__()
         self._title, self._present = title, present or NONE
+        own = "dense" if none is None else "cross-encoder"
+        self._others = f"{own}:MODEL, endpoint:MODEL@URL, package.module:factory"
         self._choices = [*([Choice(NONE, none, None)] if none else []), *choices]
 
     def compose(self) -> ComposeResult:
@@ -33,7 +35,8 @@ class LiveChoice(Dialog[str]):
             yield CellLine((Span(self._title, "strong"),), (Span("Enter chooses · Esc keeps", "dim"),))
             yield OptionList(*(Option(_shown(choice)) for choice in self._choices), markup=False, id="choices")
             yield CellLine(id="choice-note")
-            yield Input(placeholder="or type: dense:MODEL, endpoint:MODEL@URL, package.module:factory", id="other")
+            # Selected on focus, the first character typed would be replaced by the second.
+            yield Input(placeholder=f"or type: {self._others}", id="other", select_on_focus=False)
 
     def on_mount(self) -> None:
         names = [choice.name for choice in self._choices]
