@@ -14,11 +14,13 @@ _MOST_CHARACTERS = 400
 
 def ablation_title(ablation: Ablation) -> Cell:
     """The value of the whole text, of how many sentences, and where its best gold stands."""
+    idle = all(delta_style(loss.delta) == "dim" for loss in ablation.sentences)
     return (
         Span(f"{ablation.measure} ", "dim"),
         Span(percent(ablation.value), "strong"),
         Span(f" with all {len(ablation.sentences)} sentences · best gold "),
         Span(_rank_text(ablation.rank, ablation.depth)),
+        Span(" · none of them changes it" if idle else "", "warning"),
     )
 
 
@@ -45,7 +47,7 @@ def ablation_rows(ablation: Ablation, losses: Iterable[SentenceLoss]) -> list[Ta
                     (Span(signed_percent(loss.delta), style),),
                     (Span(percent(loss.value)),),
                     _gold(loss, ablation.depth),
-                    (Span(_one_line(loss.text), "dim" if style == "dim" else ""),),
+                    (Span(_one_line(loss.text), "dim" if style == "dim" and loss.rank == loss.rank_with else ""),),
                 ),
             )
         )

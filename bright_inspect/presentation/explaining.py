@@ -13,24 +13,29 @@ from bright_inspect.retrieval.protocol import SentenceScore
 _BAR = 10
 
 
-def explanation_title(explanation: Explanation) -> Cell:
-    """Whose score of which document, and what it is made of."""
-    spans = [Span(explanation.retriever, "accent"), Span(" · ", "dim"), Span(explanation.doc_id, "strong")]
-    return tuple(spans)
+def explanation_title(retriever: str, variant: str, doc_id: str) -> Cell:
+    """Whose score of which document, for which text of the query."""
+    return (
+        Span(retriever, "accent"), Span(" · text ", "dim"), Span(variant), Span(" · ", "dim"), Span(doc_id, "strong"),
+    )  # fmt: skip
 
 
-def explanation_summary(explanation: Explanation) -> Cell:
-    """The sum, and how much of the query takes part in it."""
+def explanation_summary(explanation: Explanation, listed: float | None) -> Cell:
+    """The sum over terms, and how much of the query takes part in it; or how many sentences, and the whole document's
+    score as it is ``listed`` (None = not known)."""
     if explanation.score is not None:
         here = sum(term.contribution != 0 for term in explanation.terms)
         spans = [
             Span("score ", "dim"), Span(f"{explanation.score:.4f}", "strong"),
-            Span(f" · {here} of the query's {len(explanation.terms)} terms stand in the document", "dim"),
+            Span(f" · {here} of the query's {len(explanation.terms)} terms", "dim"),
             Span(f" · idf over {explanation.corpus}", "dim"),
         ]  # fmt: skip
     else:
         unread = sum(sentence.read is False for sentence in explanation.sentences)
-        spans = [Span(f"{len(explanation.sentences)} sentences, each scored alone, the closest first", "dim")]
+        spans = []
+        if listed is not None:
+            spans += [Span("score ", "dim"), Span(f"{listed:.3f}", "strong"), Span(" · ", "dim")]
+        spans.append(Span(f"{len(explanation.sentences)} sentences, each scored alone, the closest first", "dim"))
         if unread:
             spans.append(Span(f" · {unread} of them after the model's max length, not read in the document", "warning"))
     if explanation.note:
@@ -91,20 +96,19 @@ def explanation_rows(explanation: Explanation, columns: Sequence[Column]) -> lis
 
 def _sentence_rows(explanation: Explanation) -> list[TableRow]:
     order = sorted(range(len(explanation.sentences)), key=lambda place: -explanation.sentences[place].score)
-    scores = [sentence.score for sentence in explanation.sentences]
-    lowest, highest = min(scores, default=0.0), max(scores, default=0.0)
+    # Cosines are at most 1; a dot product may be more.
+    scale = max(1.0, *(sentence.score for sentence in explanation.sentences)) if explanation.sentences else 1.0
     text = explanation.document or ""
     rows = []
     for place in order:
         sentence = explanation.sentences[place]
-        share = (sentence.score - lowest) / ((highest - lowest) or 1.0)
         style = "dim" if sentence.read is False else ""
         rows.append(
             TableRow(
                 str(place),
                 (
                     (Span(f"{sentence.score:.3f}", style),),
-                    (Span(bar(share, _BAR), "gain"),),
+                    (Span(bar(sentence.score / scale, _BAR), "gain"),),
                     (Span(" ".join(text[sentence.start : sentence.end][:400].split()), style),),
                 ),
             )

@@ -18,7 +18,7 @@ def request_line(request: LiveRequest, keys: Sequence[str]) -> Cell:
     retriever, text, reranker, depth = keys
     rerank = f"top {request.top} {request.reranker}" if request.reranker else "no"
     return (
-        Span("retriever ", "dim"), Span(request.retriever, "strong"), Span(f" {retriever}", "accent"),
+        Span("by ", "dim"), Span(request.retriever, "strong"), Span(f" {retriever}", "accent"),
         Span(" · text ", "dim"), Span(request.variant, "strong"), Span(f" {text}", "accent"),
         Span(" · rerank ", "dim"), Span(rerank, "strong"), Span(f" {reranker}", "accent"),
         Span(" · depth ", "dim"), Span(f"{request.depth:,}", "strong"), Span(f" {depth}", "accent"),
@@ -34,7 +34,9 @@ def result_note(result: LiveResult, restricted: bool, key: str) -> tuple[Cell, C
     elif result.partial:
         spans.append(Span(f": runs are restricted to them · {key} undoes", "warning"))
     if result.shortfall:
-        spans.append(Span(f" · {result.shortfall}", "warning"))
+        # That a small corpus has no more is nothing to be warned of.
+        everything = not result.partial and len(result.ranking.docs) == result.searched
+        spans.append(Span(f" · {result.shortfall}", "dim" if everything else "warning"))
     where = f" on {result.device}" if result.device else ""
     return tuple(spans), (Span(f"{1000 * result.seconds:,.0f} ms{where}", "dim"),)
 
@@ -52,7 +54,7 @@ def _sent(sent: Sent) -> list[Span]:
     spans = []
     if sent.query_tokens is not None and sent.max_length is not None:
         cut = sent.query_tokens > sent.max_length
-        text = f"{sent.query_tokens:,} tokens, cut at {sent.max_length:,}" if cut else f"{sent.query_tokens:,} tokens"
+        text = f"query {sent.query_tokens:,} tokens" + (f", cut at {sent.max_length:,}" if cut else "")
         spans += [Span(text, "warning" if cut else "dim"), Span(" · ", "dim")]
     if not sent.query_prefix and not sent.document_prefix:
         return [*spans, Span("no prefixes", "dim"), Span(f" ({sent.source})" if sent.source != "none" else "", "dim")]
@@ -79,10 +81,16 @@ def _reranking(what: Reranking, max_length: object) -> list[Span]:
 
 
 def stored_title(
-    name: str, style: str, measure: Measure, value: float | None, note: str = "", base: float | None = None
+    name: str,
+    style: str,
+    measure: Measure,
+    value: float | None,
+    note: str = "",
+    base: tuple[str, float | None] | None = None,
 ) -> Cell:
-    """The title of a list: whose, its value, and Δ against ``base``."""
+    """The title of a list: whose, its value, and Δ against ``base``, (name, value)."""
     spans = [Span(name, style), Span(f"  {measure} ", "dim"), Span(percent(value), "strong")]
-    if value is not None and base is not None:
-        spans += [Span("  Δ ", "dim"), Span(signed_percent(value - base), delta_style(value - base))]
+    if value is not None and base is not None and base[1] is not None:
+        delta = value - base[1]
+        spans += [Span("  Δ ", "dim"), Span(signed_percent(delta), delta_style(delta)), Span(f" to {base[0]}", "dim")]
     return (*spans, Span(note, "warning")) if note else tuple(spans)

@@ -95,7 +95,7 @@ def _load(module_name: str, factory_name: str) -> Callable[..., object]:
     except Exception as error:  # whatever a user's module does, they can mend it
         raise UsageError(
             f"{module_name} cannot be imported: {type(error).__name__}: {_first_line(error)}.",
-            "The retriever's module must be on PYTHONPATH or installed here.",
+            "The module must be on PYTHONPATH or installed here.",
         ) from error
     factory = getattr(module, factory_name, None)
     if factory is None:

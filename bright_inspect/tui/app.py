@@ -298,10 +298,13 @@ class BrightInspect(App[BrightInspectError]):
 
         screen = self._desk_screen()
         if isinstance(screen, InspectScreen) and screen.ready and screen.view is not None and screen.document:
+            from bright_inspect.domain.names import ORIGINAL
+            from bright_inspect.evaluation.live import LiveRequest
             from bright_inspect.tui.screens.explain import ExplainScreen
 
-            view = screen.view
-            self.push_screen(ExplainScreen(view, self.desk.live.retriever, view.text or "", screen.document))
+            view, live = screen.view, self.desk.live
+            request = LiveRequest(live.retriever, ORIGINAL, view.text or "", live.depth)
+            self.push_screen(ExplainScreen(view, request, screen.document))
 
     def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
         """Open the queries of some tasks above the overview."""

@@ -125,7 +125,7 @@ class LiveDesk:
     def keep(self, result: LiveResult, token: CancelToken) -> Path:
         """Keep a live list as a run file below the working folder."""
         token.check()
-        return keep_ranking(result.ranking, result.provenance)
+        return keep_ranking(result.ranking, result.provenance).absolute()
 
     @contextmanager
     def _using(self, token: CancelToken, *names: str | None) -> Iterator[None]:

@@ -54,7 +54,7 @@ async def test_the_whole_corpus_is_searched_and_moves_are_shown() -> None:
         await press(pilot, "A", "enter", "r")
         screen = screen_of(pilot, LiveScreen)
         assert screen.query_one(TextArea).has_focus
-        assert "retriever bm25 F3 · text original F2 · rerank no F4 · depth 100 F7" in line(pilot, "#live-options")
+        assert "by bm25 F3 · text original F2 · rerank no F4 · depth 100 F7" in line(pilot, "#live-options")
         await press(pilot, "f5")
         assert line(pilot, "#live-title").startswith("bm25 live  nDCG@10 ")
         assert "searched" in line(pilot, "#live-note")
@@ -252,7 +252,7 @@ async def test_a_score_is_explained_by_term() -> None:
         await press(pilot, "j", "q", "q")
         screen_of(pilot, InspectScreen)
         await press(pilot, "e")
-        assert line(pilot, "#top").startswith("bm25 · ")
+        assert line(pilot, "#top").startswith("bm25 · text original · ")
 
 
 async def test_a_score_is_explained_by_sentence(tmp_path: Path) -> None:

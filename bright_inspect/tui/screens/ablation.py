@@ -42,8 +42,9 @@ class AblationScreen(DeskScreen):
         if not self.ready:
             return
         key, request = self._view.key, self._request
-        title = (Span(f"{request.retriever} ", "accent"), Span(f"{key.task} {key.query_id} without each sentence"))
-        self.query_one("#top", CellLine).set_cells(title, self.top_cells()[1])
+        by = request.retriever + (f", reranked by {request.reranker}" if request.reranker else "")
+        what = f"{key.task} {key.query_id}, {request.variant}, without each sentence"
+        self.query_one("#top", CellLine).set_cells((Span(f"{by}  ", "accent"), Span(what)))
         self.query_one(TextReader).set_text(request.text)
         self.query_one(LineTable).focus()
         desk, view, measure = self.desk.live, self._view, self.desk.scored.measure

@@ -6,7 +6,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from bright_inspect.evaluation.explaining import Explanation
-from bright_inspect.presentation.cells import Span
+from bright_inspect.evaluation.live import LiveRequest
 from bright_inspect.presentation.explaining import (
     explained_document,
     explanation_columns,
@@ -29,9 +29,10 @@ class ExplainScreen(CopyingScreen):
 
     BINDINGS = keymap.bindings("explain")
 
-    def __init__(self, view: QueryView, retriever: str, text: str, doc_id: str) -> None:
+    def __init__(self, view: QueryView, request: LiveRequest, doc_id: str, listed: float | None = None) -> None:
+        """``listed`` is the document's score in a live list."""
         super().__init__()
-        self._view, self._retriever, self._text, self._doc_id = view, retriever, text, doc_id
+        self._view, self._request, self._doc_id, self._listed = view, request, doc_id, listed
         self._explanation: Explanation | None = None
         self._working = Working(self, "explain", "#explain-summary")
 
@@ -46,10 +47,9 @@ class ExplainScreen(CopyingScreen):
         super().on_mount()
         if not self.ready:
             return
-        title = (Span(self._retriever, "accent"), Span(" · ", "dim"), Span(self._doc_id, "strong"))
-        self.query_one("#top", CellLine).set_cells(title, self.top_cells()[1])
+        self._show_title(self._request.retriever)
         self.query_one(LineTable).focus()
-        desk, view, asked = self.desk.live, self._view, (self._retriever, self._text, self._doc_id)
+        desk, view, asked = self.desk.live, self._view, (self._request.retriever, self._request.text, self._doc_id)
 
         def failed() -> None:
             if not self.left:
@@ -73,9 +73,13 @@ class ExplainScreen(CopyingScreen):
     def _explained(self, explanation: Explanation) -> None:
         if not self.left:
             self._explanation = explanation
-            self.query_one("#top", CellLine).set_cells(explanation_title(explanation), self.top_cells()[1])
-            self.query_one("#explain-summary", CellLine).set_cells(explanation_summary(explanation))
+            self._show_title(explanation.retriever)
+            self.query_one("#explain-summary", CellLine).set_cells(explanation_summary(explanation, self._listed))
             self._show()
+
+    def _show_title(self, retriever: str) -> None:
+        title = explanation_title(retriever, self._request.variant, self._doc_id)
+        self.query_one("#top", CellLine).set_cells(title)
 
     def _show(self) -> None:
         if self._explanation is not None:

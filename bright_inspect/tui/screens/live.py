@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import TextArea
@@ -16,7 +16,7 @@ from bright_inspect.evaluation.live import LiveRequest, LiveResult, ranking_valu
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.inspect import RankingRows, ranking_columns
 from bright_inspect.presentation.live import model_note, request_line, result_note, stored_title
-from bright_inspect.presentation.reading import document_reading
+from bright_inspect.presentation.reading import document_line, document_reading
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Run
 from bright_inspect.tui import keymap
@@ -67,6 +67,7 @@ class LiveScreen(CopyingScreen):
                 with Vertical(classes="pane following", id=f"stored{place}"):
                     yield CellLine(id=f"stored-title{place}", classes="pane-title")
                     yield LineTable(id=f"stored-list{place}")
+        yield CellLine(id="live-document-title", elide="middle")
         yield TextReader(id="live-document", empty_message="the document under the cursor is read here")
         yield KeyLine("live")
 
@@ -162,7 +163,11 @@ class LiveScreen(CopyingScreen):
 
     def action_restrict(self) -> None:
         """Restrict the stored lists to the documents that were searched, and back."""
-        if self._result is not None and self._result.partial:
+        if self._result is None:
+            self.notify("Nothing was searched yet: F5 searches.", markup=False)
+        elif not self._result.partial:
+            self.notify("The whole corpus was searched: there is nothing to restrict the runs to.", markup=False)
+        else:
             self._restricted = not self._restricted
             self._show()
 
@@ -183,9 +188,15 @@ class LiveScreen(CopyingScreen):
         self._working.start(
             lambda tell, token: live.search(view, request, measure, tell, token),
             done,
-            self._show,
+            self._say_failed,
             f"{request.retriever} searches",
         )
+
+    def _say_failed(self) -> None:
+        if self.ready:
+            self._show()
+            failed = (Span("the search failed; nothing below is of it", "error"), Span(" · F5 tries again", "dim"))
+            self.query_one("#live-note", CellLine).set_cells(failed)
 
     # --- what follows from a result ------------------------------------------------------------------------------
 
@@ -198,7 +209,7 @@ class LiveScreen(CopyingScreen):
         self.runner.start(
             "live-keep",
             lambda token: live.keep(result, token),
-            lambda path: self.notify(f"Kept as {path}, with how it was made in {path.name}.json.", markup=False),
+            lambda path: self.notify(f"Kept as {path}; {path.name}.json says how it was made.", markup=False),
         )
 
     def action_ablate(self) -> None:
@@ -209,11 +220,16 @@ class LiveScreen(CopyingScreen):
 
     def action_explain(self) -> None:
         """Say why the document under the cursor is scored as it is: by the retriever of the list, or the one chosen."""
-        if self._doc_id is not None:
-            from bright_inspect.tui.screens.explain import ExplainScreen
+        if self._doc_id is None:
+            self.notify("There is no document at hand yet: F5 searches, Tab goes to a list.", markup=False)
+            return
+        from bright_inspect.tui.screens.explain import ExplainScreen
 
-            request = self._result.request if self._result is not None else self._request
-            self.app.push_screen(ExplainScreen(self._view, request.retriever, request.text, self._doc_id))
+        result = self._result
+        request = result.request if result is not None else self._request
+        docs = result.ranking.docs if result is not None and request.reranker is None else ()
+        listed = next((doc.score for doc in docs if doc.doc_id == self._doc_id), None)
+        self.app.push_screen(ExplainScreen(self._view, request, self._doc_id, listed))
 
     def audit_target(self) -> tuple[AuditTarget, int]:
         """The compared run's value for the query: a live one is not of the session."""
@@ -257,19 +273,23 @@ class LiveScreen(CopyingScreen):
 
     @property
     def _stored_runs(self) -> Sequence[Run]:
-        """The runs that there is room for: the compared one, the baseline, the others."""
+        """The runs that there is room for: first one by the text that was searched, if there is any; the compared one,
+        the baseline, the others."""
         compared = self.desk.compared
         runs = list(dict.fromkeys((compared.run, compared.baseline, *compared.runs)))
+        variant = self._result.request.variant if self._result is not None else ORIGINAL
+        runs.sort(key=lambda run: (run.name.variant or ORIGINAL) != variant)
         return runs[: max(1, self.size.width // LEAST_PANE_WIDTH - 1)]
 
     def _show_lists(self) -> None:
         result, measure, compared = self._result, self.desk.scored.measure, self.desk.compared
         runs = self._stored_runs
         width = self.size.width // (1 + len(runs))
-        against = self._stored(compared.run)
+        beside = runs[0]
+        against = self._stored(beside)
         comparable = result is not None and (not result.partial or self._restricted)
         if result is not None:
-            base = self._value(against) if comparable else None
+            base = (beside.label, self._value(against)) if comparable else None
             title = stored_title(f"{result.system} live", "accent", measure, result.value, base=base)
             self.query_one("#live-title", CellLine).set_cells(title)
             self._fill("live-list", result.ranking, against if comparable else None, width)
@@ -314,6 +334,12 @@ class LiveScreen(CopyingScreen):
         if message.table.has_focus:
             self._read()
 
+    @on(events.DescendantFocus)
+    def follow_focus(self, event: events.DescendantFocus) -> None:
+        """Coming to a list, the document under its cursor is read."""
+        if isinstance(event.widget, LineTable):
+            self._read()
+
     def _read(self) -> None:
         table = self.focused if isinstance(self.focused, LineTable) else None
         row = table.row if table is not None else None
@@ -330,6 +356,8 @@ class LiveScreen(CopyingScreen):
             if self.left:
                 return
             reader = self.query_one(TextReader)
+            title = document_line(searched, desk.compared, doc_id, text)
+            self.query_one("#live-document-title", CellLine).set_cells(*title)
             if text is None:
                 reader.set_text(f"{doc_id}: no text at hand")
             else:
