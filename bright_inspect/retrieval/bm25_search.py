@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
-from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +17,10 @@ from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.analysis import Analysis
 from bright_inspect.retrieval.bm25_index import Index
 from bright_inspect.retrieval.bm25_weights import Floats, Weighting
-from bright_inspect.retrieval.protocol import Check, Exclusions, Found, Hit, TermWeight, never_stop
-from bright_inspect.retrieval.ranking import best, shortfall_of
+from bright_inspect.retrieval.protocol import Check, Exclusions, Found, TermWeight, never_stop
+from bright_inspect.retrieval.ranking import best, hits_of, shortfall_of
 
 Rows = npt.NDArray[np.int64]
-
-_NEW_TUPLE: Callable[[type[Hit], tuple[str, float]], Hit] = tuple.__new__
 
 
 class Bm25:
@@ -61,8 +58,7 @@ class Bm25:
         lost = int(matched[barred].sum())
         matched[barred] = False
         rows = best(scores, matched, k)
-        # What Hit(...) does, without a call of Python's for each of a thousand.
-        hits = list(map(_NEW_TUPLE, repeat(Hit), zip(self._index.ids.take(rows), scores[rows].tolist(), strict=True)))
+        hits = hits_of(self._index.ids.take(rows), scores[rows])
         return Found(hits, shortfall_of(len(hits), k, self._index.documents, len(counts), len(numbers), lost))
 
     def _query_weights(self, numbers: Rows, counts: Rows) -> Floats:

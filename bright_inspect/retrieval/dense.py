@@ -17,13 +17,12 @@ from bright_inspect.retrieval.protocol import (
     Corpus,
     Exclusions,
     Found,
-    Hit,
     Progress,
     Sent,
     SentenceScore,
     never_stop,
 )
-from bright_inspect.retrieval.ranking import best
+from bright_inspect.retrieval.ranking import at_the_top, hits_of
 from bright_inspect.retrieval.sentences import sentences
 from bright_inspect.retrieval.vectors import CorpusVectors, open_vectors
 
@@ -99,7 +98,7 @@ class Dense:
             check()
             for place, scores in enumerate(self._scorer.scores(queries) if len(self._vectors.ids) else ()):
                 barred = excluded[start + place] if excluded else ()
-                found.append(self._best(part[place], scores[self._vectors.rows], k, barred))
+                found.append(self._best(part[place], scores, k, barred))
             if not len(self._vectors.ids):
                 found += [Found([], "The corpus has no documents.")] * len(part)
         return found
@@ -119,21 +118,44 @@ class Dense:
         return queries
 
     def _best(self, text: str, scores: Vectors, k: int, excluded: Collection[str]) -> Found:
+        """The best documents by the scores of all vectors."""
         if not text.strip():
             return Found([], "The text is empty.")
-        allowed = np.ones(len(scores), dtype=np.bool_)
-        allowed[[row for doc_id in excluded if (row := self._row_of.get(doc_id)) is not None]] = False
-        rows = best(scores, allowed, k)
-        hits = list(map(Hit, self._vectors.ids.take(rows), scores[rows].tolist()))
+        barred = {number for doc_id in excluded if (number := self._number_of.get(doc_id)) is not None}
+        # As many vectors as there are documents wanted or barred: each is of one document at least.
+        numbers = self._documents_of(at_the_top(scores, k + len(barred)))
+        if barred:
+            numbers = numbers[~np.isin(numbers, np.fromiter(barred, np.int64, len(barred)))]
+        numbers = np.sort(numbers)
+        values = scores[self._vectors.rows[numbers]]
+        order = np.argsort(-values, kind="stable")[:k]
+        hits = hits_of(self._vectors.ids.take(numbers[order]), values[order])
         if len(hits) == k:
             return Found(hits)
-        lost = len(scores) - int(allowed.sum())
-        count = f"{len(scores):,} document{'' if len(scores) == 1 else 's'}"
+        total, lost = len(self._vectors.ids), len(barred)
+        count = f"{total:,} document{'' if total == 1 else 's'}"
         return Found(hits, f"The corpus has only {count}{f' ({lost:,} excluded)' if lost else ''}.")
 
+    def _documents_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The numbers of the documents that have one of these vectors."""
+        by_row, starts = self._by_row
+        counts = starts[rows + 1] - starts[rows]
+        ends = np.cumsum(counts)
+        numbers: npt.NDArray[np.int64] = by_row[
+            np.arange(counts.sum()) + np.repeat(starts[rows] - ends + counts, counts)
+        ]
+        return numbers
+
     @cached_property
-    def _row_of(self) -> dict[str, int]:
-        return {doc_id: row for row, doc_id in enumerate(self._vectors.ids.all())}
+    def _by_row(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Documents ordered by their vector, and where each vector's begin."""
+        rows = self._vectors.rows
+        by_row = np.argsort(rows, kind="stable")
+        return by_row, np.searchsorted(rows[by_row], np.arange(len(self._vectors.vectors) + 1))
+
+    @cached_property
+    def _number_of(self) -> dict[str, int]:
+        return {doc_id: number for number, doc_id in enumerate(self._vectors.ids.all())}
 
     def sentence_scores(self, text: str, document: str, check: Check = never_stop) -> list[SentenceScore]:
         """The sentences of a document in its order, each scored alone; see ``ExplainsBySentence``."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import repeat
+
 import numpy as np
 import numpy.typing as npt
 
+from bright_inspect.retrieval.protocol import Hit
+
+_NEW_TUPLE: Callable[[type[Hit], tuple[str, float]], Hit] = tuple.__new__
 #: One of how many scores is looked at to estimate where the best begin.
 _SAMPLED = 16
 
@@ -24,6 +30,18 @@ def best(scores: npt.NDArray[np.floating], matched: npt.NDArray[np.bool_], k: in
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k]
 
 
+def at_the_top(scores: npt.NDArray[np.floating], k: int) -> npt.NDArray[np.int64]:
+    """Numbers of the ``k`` best and whatever ties with the last of them, in no order; all if there are no more."""
+    if k >= len(scores):
+        return np.arange(len(scores))
+    candidates = _about_the_best(scores, k)
+    if len(candidates) < k:
+        candidates = np.arange(len(scores))
+    values = scores[candidates]
+    best_ones: npt.NDArray[np.int64] = candidates[values >= np.partition(values, len(values) - k)[len(values) - k]]
+    return best_ones
+
+
 def _about_the_best(scores: npt.NDArray[np.floating], k: int) -> npt.NDArray[np.int64]:
     """Numbers of some of the best, ties whole: most likely k of them or more, found in a fraction of a sort's time."""
     sample = scores[::_SAMPLED]
@@ -31,6 +49,11 @@ def _about_the_best(scores: npt.NDArray[np.floating], k: int) -> npt.NDArray[np.
     if place < 0:
         return np.arange(len(scores))
     return np.flatnonzero(scores >= np.partition(sample, place)[place])
+
+
+def hits_of(doc_ids: Sequence[str], scores: npt.NDArray[np.floating]) -> list[Hit]:
+    """Documents with their scores; what ``Hit(...)`` does, without a call of Python's for each of a thousand."""
+    return list(map(_NEW_TUPLE, repeat(Hit), zip(doc_ids, scores.tolist(), strict=True)))
 
 
 def shortfall_of(hits: int, k: int, documents: int, terms: int, known_terms: int, excluded: int) -> str:

@@ -145,7 +145,7 @@ def encoding(folder: Path, device: str) -> str:
     corpus = corpus_in(folder)
     options = ModelOptions(device=device) if device != "cpu" else DEFAULT_OPTIONS
     model = load_sentence_model(SHIPPED_MODEL, "custom", "synthetic", options, ignore_progress, never_stop)
-    texts = sorted((text for _, text in corpus.read()), key=len, reverse=True)
+    texts = sorted({text for _, text in corpus.read()}, key=lambda text: (-len(text), text))
     plain: Any = model._model
     plain.encode(texts[:64], batch_size=model.batch_size, show_progress_bar=False)
     ours, theirs = [], []
