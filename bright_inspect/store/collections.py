@@ -14,6 +14,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.qrels import QrelsRead, read_qrels_into
+from bright_inspect.store.layer_source import LayerSource, insert_overlay
 
 TaskKey = tuple[str, str]
 """(dataset, task)"""
@@ -39,15 +40,24 @@ class GivenQrels:
 class Collections:
     """Finds tasks in the sources and loads each into the session once."""
 
-    def __init__(self, cursor: Cursor, sources: Iterable[Source], layer: str | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        sources: Iterable[Source],
+        layer: str | None = None,
+        made: LayerSource | None = None,
+    ) -> None:
         """``layer`` is the one that counts for each task that has it; without it, that is the one given with
-        ``--qrels`` if it is one only, else the data's own."""
+        ``--qrels`` if it is one only, else the data's own. ``made`` makes further layers, which count only if asked
+        for, or where there is no other."""
         self._cursor = cursor
         self._waiting: Iterator[Source] = iter(sources)
         self._sources: dict[TaskKey, Source] = {}
         self._given: dict[TaskKey, dict[str, GivenQrels]] = {}
         self._wanted_layer = layer
         self._active: dict[TaskKey, str] = {}
+        self._made = made
+        self._asked = [layer] if layer is not None and made is not None else []
         self._excluding: list[TaskKey] = []
         self._all_qrels = False
         self.findings: list[Finding] = []
@@ -108,9 +118,43 @@ class Collections:
 
     def layers_of(self, key: TaskKey) -> tuple[str, ...]:
         """The layers at hand for a task, the data's own first. A list of exclusions judges nothing: it is none."""
+        read = self._read_layers(key)
+        return (*read, *self._made_layers(key, read))
+
+    def _read_layers(self, key: TaskKey) -> tuple[str, ...]:
+        """The data's own layer and those of files."""
         own = (ORIGINAL_LAYER,) if key in self._sources else ()
         given = (layer for layer, file in self._given.get(key, {}).items() if not file.only_excludes)
         return tuple(dict.fromkeys((*own, *given)))
+
+    def _made_layers(self, key: TaskKey, read: tuple[str, ...]) -> list[str]:
+        """The layers that are made of those that were ``read``, or of none: those offered, and those asked for."""
+        if self._made is None:
+            return []
+        made = [layer for layer in self._made.names(key) if layer not in read]
+        for layer in self._asked:
+            overlay = self._made.overlay(key, layer) if layer not in (*read, *made) else None
+            if overlay is not None and (overlay.judgments or (read and not overlay.alone)):
+                made.append(layer)
+        return made
+
+    def offer(self, cursor: Cursor, layer: str) -> bool:
+        """Make a layer that was not offered, such as one that stands alone, for each loaded task that can have it;
+        returns whether any has it now."""
+        if self._made is not None and layer not in self._asked:
+            before = {key: self.layers_of(key) for key in self._active}
+            self._asked.append(layer)
+            for key, layers in before.items():
+                if layer in self.layers_of(key) and layer not in layers:
+                    self._insert_made(cursor, key, layer)
+        return layer in self.layers
+
+    def _insert_made(self, cursor: Cursor, key: TaskKey, layer: str) -> None:
+        overlay = self._made.overlay(key, layer) if self._made is not None else None
+        if overlay is not None:
+            read = self._read_layers(key)
+            base = next((name for name in read if _has_rows(cursor, key, name)), None)
+            insert_overlay(cursor, key, layer, base, overlay)
 
     def layer_of(self, key: TaskKey) -> str:
         """Which layer's judgments count for a task."""
@@ -138,7 +182,7 @@ class Collections:
         Raises:
             UsageError: no loaded task has the layer.
         """
-        if layer not in self.layers:
+        if not self.offer(cursor, layer):
             raise UsageError(
                 f"no layer is called {layer!r}.", f"At hand: {', '.join(self.layers)}. Add one: --qrels [NAME=]FILE."
             )
@@ -160,7 +204,10 @@ class Collections:
         for key in (*self._given, *self._sources):
             if key[1] == wanted and (key[0] == dataset or (dataset is None and not key[0].endswith(LONG_SUFFIX))):
                 return key
-        return self.find(task, dataset) if self._next_source() else None
+        if self._next_source():
+            return self.find(task, dataset)
+        judged = self._made.tasks() if self._made is not None else ()
+        return next((key for key in judged if key[1] == wanted and dataset in (None, key[0])), None)
 
     def known(self) -> list[TaskKey]:
         """Every task of every source."""
@@ -207,15 +254,13 @@ class Collections:
         self._cursor.execute("INSERT INTO active_layers VALUES (?, ?, ?)", [*key, self._active[key]])
         with self._readable(key):
             self._fill(key)
-        if len(layers) > 1 and self._active[key] == ORIGINAL_LAYER and ORIGINAL_LAYER not in self._given[key]:
+        given_as_own = ORIGINAL_LAYER in self._given.get(key, ())
+        if len(layers) > 1 and self._active[key] == ORIGINAL_LAYER and not given_as_own:
             self._leave_empty_layer(key)
 
     def _leave_empty_layer(self, key: TaskKey) -> None:
-        """Let the first given layer count where the data has no judgments of its own."""
-        own = self._cursor.execute(
-            "SELECT EXISTS (FROM all_qrels WHERE dataset = ? AND task = ? AND layer = ?)", [*key, ORIGINAL_LAYER]
-        ).fetchone()
-        if own and not own[0]:
+        """Let the first other layer count where the data has no judgments of its own."""
+        if not _has_rows(self._cursor, key, ORIGINAL_LAYER):
             self._active[key] = next(layer for layer in self.layers_of(key) if layer != ORIGINAL_LAYER)
             self._cursor.execute(
                 "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
@@ -243,6 +288,8 @@ class Collections:
             self._load_exclusions(key, " UNION ALL ".join(exclusions))
         for layer, given in self._given.get(key, {}).items():
             self._insert_given(key, layer, given)
+        for layer in self._made_layers(key, self._read_layers(key)):
+            self._insert_made(self._cursor, key, layer)
 
     def _load_exclusions(self, key: TaskKey, exclusions: str) -> None:
         """Add the task's exclusions, if it has any, to the view ``exclusions``.
@@ -323,6 +370,13 @@ def split_layer(argument: str) -> tuple[str | None, Path]:
 def custom_task(path: Path, dataset: str | None = None) -> TaskKey:
     """The task of a file that tells none."""
     return dataset or f"custom:{path.stem}", path.stem
+
+
+def _has_rows(cursor: Cursor, key: TaskKey, layer: str) -> bool:
+    found = cursor.execute(
+        "SELECT EXISTS (FROM all_qrels WHERE dataset = ? AND task = ? AND layer = ?)", [*key, layer]
+    ).fetchone()
+    return bool(found and found[0])
 
 
 def _names_long(stem: str) -> bool:
