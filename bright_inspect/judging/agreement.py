@@ -18,8 +18,7 @@ from itertools import combinations, pairwise
 from typing import Literal, get_args
 
 from bright_inspect.judging.decisions import Decision, PairKey
-from bright_inspect.judging.history import alive
-from bright_inspect.judging.layers import Votes
+from bright_inspect.judging.history import Votes, alive
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = get_args(Level)

@@ -173,6 +173,8 @@ def parse_fields(told: object, *, defaults: Mapping[str, Any] | None = None, new
         raise BadDecision("annotator is not a name of one line")
     if kind == "judgment":
         taken["relevance"] = _relevance(given)
+    else:
+        given.pop("relevance", None)
     undoes = given.pop("undoes", None)
     if (kind == "undo") != (isinstance(undoes, str) and undoes != ""):
         raise BadDecision("an undo without the id that it undoes" if kind == "undo" else "undoes is of an undo only")

@@ -17,6 +17,9 @@ from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal, Place
 Subject = tuple[str, str, str, str | None]
 """(dataset, task, query_id, doc_id); without a document the query is meant"""
 
+Votes = Mapping[PairKey, Mapping[str, int]]
+"""pair -> annotator -> relevance; who is unsure has none"""
+
 
 def subject_of(decision: Decision) -> Subject:
     """What a line is about."""
@@ -73,6 +76,16 @@ def current(decisions: Iterable[Decision]) -> dict[PairKey, dict[str, Decision]]
         if decision.kind == "judgment":
             said.setdefault(decision.pair, {})[decision.annotator] = decision
     return said
+
+
+def votes_of(decisions: Iterable[Decision]) -> dict[PairKey, dict[str, int]]:
+    """What each annotator last said of each pair, without those who are unsure."""
+    votes: dict[PairKey, dict[str, int]] = {}
+    for pair, said in current(decisions).items():
+        sure = {annotator: line.relevance for annotator, line in said.items() if line.relevance is not None}
+        if sure:
+            votes[pair] = sure
+    return votes
 
 
 def skipped(decisions: Iterable[Decision], annotator: str) -> set[PairKey]:

@@ -17,7 +17,7 @@ decision, 0 on a gold included, all others keep what they have. Unsure is no vot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median_low
 
@@ -26,7 +26,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.judging.decisions import Decision, PairKey
 from bright_inspect.judging.hashes import query_mismatches
-from bright_inspect.judging.history import Log, current
+from bright_inspect.judging.history import Log, votes_of
 from bright_inspect.judging.journal import DEFAULT_JOURNAL
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.layer_source import Overlay
@@ -35,19 +35,6 @@ from bright_inspect.store.request import OpenRequest
 MINE = "mine:"
 ONLY = "only:"
 GRADED = "graded:"
-
-Votes = Mapping[PairKey, Mapping[str, int]]
-"""pair -> annotator -> relevance; who is unsure has none"""
-
-
-def votes_of(decisions: Iterable[Decision]) -> dict[PairKey, dict[str, int]]:
-    """What each annotator last said of each pair, without those who are unsure."""
-    votes: dict[PairKey, dict[str, int]] = {}
-    for pair, said in current(decisions).items():
-        sure = {annotator: line.relevance for annotator, line in said.items() if line.relevance is not None}
-        if sure:
-            votes[pair] = sure
-    return votes
 
 
 def majority(grades: Sequence[int]) -> int | None:
