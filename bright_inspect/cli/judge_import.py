@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -132,11 +133,10 @@ def _rows(path: Path, wanted: str | None, own: _Taken) -> Iterator[tuple[int, ob
         if wanted == "qrels":
             yield from _qrels_rows(path, own)
         elif wanted == "csv":
-            with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-                try:
-                    yield from read_csv(file)
-                except BadDecision as error:
-                    raise UnreadableInput(f"{path}: {error}.", "The header names the columns.") from None
+            try:
+                yield from read_csv(io.StringIO(_text_of(path), newline=""))
+            except BadDecision as error:
+                raise UnreadableInput(f"{path}: {error}.", "The header names the columns.") from None
         else:
             with path.open("rb") as lines:
                 for number, line in enumerate(lines, 1):
@@ -147,6 +147,15 @@ def _rows(path: Path, wanted: str | None, own: _Taken) -> Iterator[tuple[int, ob
                             yield number, BadDecision("a line that is no JSON")
     except OSError as error:
         raise UnreadableInput(f"{path}: cannot be read ({error.strerror or error}).") from None
+
+
+def _text_of(path: Path) -> str:
+    """The file as text; bytes that are not UTF-8 become characters that no text has, so that they are told apart."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig", "surrogatepass")
+    except UnicodeDecodeError:
+        return content.decode("utf-8-sig", "surrogateescape")
 
 
 def _looks_like(path: Path) -> str:

@@ -182,6 +182,8 @@ def parse_fields(told: object, *, defaults: Mapping[str, Any] | None = None, new
     _take(given, taken, "id", lambda value: isinstance(value, str) and value != "", "a text", needed=not new)
     for name in _TEXTS:
         _take(given, taken, name, lambda value: isinstance(value, str), "a text", needed=name == "time" and not new)
+    if "id" in taken:
+        taken.setdefault("tool", "")  # nobody knows which: not this one
     for name in ("query_sha256", "doc_sha256"):
         _take(given, taken, name, _is_sha256, "64 hex digits")
     for name in ("evidence", "tags"):

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -268,12 +269,12 @@ def _saved(text: bytes) -> list[Decision]:
     Inside a JSON text a quote has a backslash before it, so what looks like a beginning is one.
     """
     saved: list[Decision] = []
-    places = []
-    place = text.find(_BEGINS)
-    while place >= 0:
-        places.append(place)
-        place = text.find(_BEGINS, place + 1)
-    for start, end in zip(places, [*places[1:], len(text)], strict=True):
+    starts = []
+    start = text.find(_BEGINS)
+    while start >= 0:
+        starts.append(start)
+        start = text.find(_BEGINS, start + 1)
+    for start, end in pairwise([*starts, len(text)]):
         with suppress(BadDecision):
-            saved.append(_decision(text[start:end]))
+            saved.append(_decision(text[start:end].removesuffix(_BOM)))
     return saved
