@@ -14,7 +14,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.qrels import QrelsRead, read_qrels_into
-from bright_inspect.store.layer_source import LayerSource, insert_overlay
+from bright_inspect.store.layer_source import LayerSource, MadeLayers, has_rows
 
 TaskKey = tuple[str, str]
 """(dataset, task)"""
@@ -56,8 +56,7 @@ class Collections:
         self._given: dict[TaskKey, dict[str, GivenQrels]] = {}
         self._wanted_layer = layer
         self._active: dict[TaskKey, str] = {}
-        self._made = made
-        self._asked = [layer] if layer is not None and made is not None else []
+        self._made = MadeLayers(made, layer)
         self._excluding: list[TaskKey] = []
         self._all_qrels = False
         self.findings: list[Finding] = []
@@ -119,7 +118,7 @@ class Collections:
     def layers_of(self, key: TaskKey) -> tuple[str, ...]:
         """The layers at hand for a task, the data's own first. A list of exclusions judges nothing: it is none."""
         read = self._read_layers(key)
-        return (*read, *self._made_layers(key, read))
+        return (*read, *self._made.names(key, read))
 
     def _read_layers(self, key: TaskKey) -> tuple[str, ...]:
         """The data's own layer and those of files."""
@@ -127,34 +126,41 @@ class Collections:
         given = (layer for layer, file in self._given.get(key, {}).items() if not file.only_excludes)
         return tuple(dict.fromkeys((*own, *given)))
 
-    def _made_layers(self, key: TaskKey, read: tuple[str, ...]) -> list[str]:
-        """The layers that are made of those that were ``read``, or of none: those offered, and those asked for."""
-        if self._made is None:
-            return []
-        made = [layer for layer in self._made.names(key) if layer not in read]
-        for layer in self._asked:
-            overlay = self._made.overlay(key, layer) if layer not in (*read, *made) else None
-            if overlay is not None and (overlay.judgments or (read and not overlay.alone)):
-                made.append(layer)
-        return made
-
     def offer(self, cursor: Cursor, layer: str) -> bool:
-        """Make a layer that was not offered, such as one that stands alone, for each loaded task that can have it;
+        """Make a layer that is not listed, such as one that stands alone, for each loaded task that can have it;
         returns whether any has it now."""
-        if self._made is not None and layer not in self._asked:
-            before = {key: self.layers_of(key) for key in self._active}
-            self._asked.append(layer)
-            for key, layers in before.items():
-                if layer in self.layers_of(key) and layer not in layers:
-                    self._insert_made(cursor, key, layer)
+        self._made.offer(cursor, layer, {key: self._read_layers(key) for key in self._active})
         return layer in self.layers
 
-    def _insert_made(self, cursor: Cursor, key: TaskKey, layer: str) -> None:
-        overlay = self._made.overlay(key, layer) if self._made is not None else None
-        if overlay is not None:
-            read = self._read_layers(key)
-            base = next((name for name in read if _has_rows(cursor, key, name)), None)
-            insert_overlay(cursor, key, layer, base, overlay)
+    @contextmanager
+    def remaking_layers(self, cursor: Cursor, made: LayerSource) -> Iterator[None]:
+        """Make the layers that are made anew, of what ``made`` holds now; a layer that counted and is no more gives way
+        to the task's first. Others see it only after what is done inside; if that fails, nothing has changed."""
+        source, active = self._made.source, self._active
+        self._made.source, self._active = made, dict(active)
+        try:
+            with transaction(cursor):
+                for key in active:
+                    self._remake(cursor, key)
+                yield
+        except BaseException:
+            self._made.source, self._active = source, active
+            raise
+
+    def _remake(self, cursor: Cursor, key: TaskKey) -> None:
+        read = self._read_layers(key)
+        made = self._made.names(key, read)
+        cursor.execute(
+            "DELETE FROM all_qrels WHERE dataset = ? AND task = ? AND NOT list_contains(?::VARCHAR[], layer)",
+            [*key, list(read)],
+        )
+        for layer in made:
+            self._made.insert(cursor, key, layer, read)
+        if self._active[key] not in (*read, *made) and (read or made):
+            self._active[key] = (*read, *made)[0]
+            cursor.execute(
+                "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
+            )
 
     def layer_of(self, key: TaskKey) -> str:
         """Which layer's judgments count for a task."""
@@ -206,8 +212,7 @@ class Collections:
                 return key
         if self._next_source():
             return self.find(task, dataset)
-        judged = self._made.tasks() if self._made is not None else ()
-        return next((key for key in judged if key[1] == wanted and dataset in (None, key[0])), None)
+        return next((key for key in self._made.tasks() if key[1] == wanted and dataset in (None, key[0])), None)
 
     def known(self) -> list[TaskKey]:
         """Every task of every source."""
@@ -260,7 +265,7 @@ class Collections:
 
     def _leave_empty_layer(self, key: TaskKey) -> None:
         """Let the first other layer count where the data has no judgments of its own."""
-        if not _has_rows(self._cursor, key, ORIGINAL_LAYER):
+        if not has_rows(self._cursor, key, ORIGINAL_LAYER):
             self._active[key] = next(layer for layer in self.layers_of(key) if layer != ORIGINAL_LAYER)
             self._cursor.execute(
                 "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
@@ -288,8 +293,9 @@ class Collections:
             self._load_exclusions(key, " UNION ALL ".join(exclusions))
         for layer, given in self._given.get(key, {}).items():
             self._insert_given(key, layer, given)
-        for layer in self._made_layers(key, self._read_layers(key)):
-            self._insert_made(self._cursor, key, layer)
+        read = self._read_layers(key)
+        for layer in self._made.names(key, read):
+            self._made.insert(self._cursor, key, layer, read)
 
     def _load_exclusions(self, key: TaskKey, exclusions: str) -> None:
         """Add the task's exclusions, if it has any, to the view ``exclusions``.
@@ -370,13 +376,6 @@ def split_layer(argument: str) -> tuple[str | None, Path]:
 def custom_task(path: Path, dataset: str | None = None) -> TaskKey:
     """The task of a file that tells none."""
     return dataset or f"custom:{path.stem}", path.stem
-
-
-def _has_rows(cursor: Cursor, key: TaskKey, layer: str) -> bool:
-    found = cursor.execute(
-        "SELECT EXISTS (FROM all_qrels WHERE dataset = ? AND task = ? AND layer = ?)", [*key, layer]
-    ).fetchone()
-    return bool(found and found[0])
 
 
 def _names_long(stem: str) -> bool:

@@ -14,7 +14,7 @@ from bright_inspect.judging.hashes import TextHashes, document_mismatches
 from bright_inspect.judging.history import Log
 from bright_inspect.judging.journal import Journal
 from bright_inspect.judging.layers import DecisionLayers, layers_of_request
-from bright_inspect.store.layers import layer_counts
+from bright_inspect.store.layers import layer_counts, remake_layers
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.request import OpenRequest
 from tests.judging.making import TASK, judged
@@ -222,3 +222,57 @@ def test_texts_that_are_others_now(run: Path, data: Path, tmp_path: Path) -> Non
         hashes = TextHashes(opening.session.cursor, opening.session.collections)
         (finding,) = document_mismatches(Log([path]).decisions, TASK, hashes.documents(TASK))
         assert (finding.code, finding.count, "g" in finding.message) == ("document-text-differs", 1, True)
+
+
+def test_decisions_made_while_a_session_is_open(run: Path, data: Path, journal: Path) -> None:
+    """The same values as a session that is opened after them, documents nobody judged before included."""
+    path = journal
+    with opened(run, data, path, layer="mine:anna") as opening:
+        session = opening.session
+        opening.convert()
+        log = Log([path])
+        lines = [judged("x", 1, query_id="1"), judged("y", 1), judged("g", 1), judged("x", 3, "carl", query_id="1")]
+        Journal(path).append(*lines)
+        assert len(log.follow()) == 4
+        remake_layers(session, session.cursor, DecisionLayers(log.decisions))
+        found = {layer: scores_in(opening, layer) for layer in session.collections.layers}
+        assert session.layer == "union"
+    for layer, scores in found.items():
+        with opened(run, data, path, layer=layer) as opening:
+            assert scores_in(opening, layer) == scores
+            assert set(opening.session.collections.layers) == set(found)
+    assert "mine:carl" in found
+    assert len({tuple(scores.items()) for scores in found.values()}) > 2
+
+
+def scores_in(opening: Opening, layer: str) -> dict[str, float]:
+    opening.session.collections.use_layer(opening.session.cursor, layer)
+    return scores_of(opening)[0].per_query
+
+
+def test_excluded_documents_that_are_judged_later_have_no_rank(tmp_path: Path) -> None:
+    data = write_bright(tmp_path / "data", {"biology": [example("0", ["g"], excluded=["e"])]})
+    run = write_trec(tmp_path / "biology.trec", {"0": {"e": 4.0, "x": 3.0, "g": 2.0}})
+    path = tmp_path / "j.jsonl"
+    Journal(path).append(judged("q", 1))
+    with opened(run, data, path) as opening:
+        log, session = Log([path]), opening.session
+        Journal(path).append(judged("x", 1), judged("e", 1))
+        log.follow()
+        remake_layers(session, session.cursor, DecisionLayers(log.decisions))
+        scores = scores_in(opening, "mine:anna")
+    with opened(run, data, path) as opening:
+        assert scores_in(opening, "mine:anna") == scores
+
+
+def test_a_layer_whose_last_decision_is_undone_gives_way(run: Path, data: Path, tmp_path: Path) -> None:
+    line, path = judged("x", 1), tmp_path / "j.jsonl"
+    Journal(path).append(line)
+    with opened(run, data, path, layer="only:anna") as opening:
+        session = opening.session
+        stopped = DecisionLayers([line, line.undo()])
+        with pytest.raises(KeyError), session.collections.remaking_layers(session.cursor, stopped):
+            raise KeyError
+        assert (session.layer, judgments(opening)) == ("only:anna", {"0/x": 1})
+        remake_layers(session, session.cursor, stopped)
+        assert (session.layer, judgments(opening)) == ("original", LAYERS["original"])
