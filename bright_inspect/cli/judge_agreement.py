@@ -78,6 +78,8 @@ def command(
 
 
 def _add_gold(votes: dict[PairKey, dict[str, int]], data: Path | None) -> None:
+    if any(_GOLD in said for said in votes.values()):
+        raise UsageError(f"an annotator is called {_GOLD} as well.", "Leave out --gold, or name others: --annotator.")
     with opened_data(data) as (cursor, collections):
         for task in dict.fromkeys(pair[:2] for pair in votes):
             if collections.find(task[1], task[0]) is None:
