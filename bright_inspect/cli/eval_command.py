@@ -103,7 +103,7 @@ def tell_layer(session: Session) -> None:
         others = [layer for layer in session.collections.layers if layer != session.layer]
         at_hand = f" (also at hand: {', '.join(others)})" if others else ""
         ties = "" if session.ties == "trec" else f" · ties by {session.ties}"
-        click.echo(visible(f"\nlayer {session.layer}{at_hand}{ties}"))
+        click.echo("\n" + visible(f"layer {session.layer}{at_hand}{ties}"))
 
 
 def add_scored_findings(session: Session, measures: Iterable[Measure]) -> None:

@@ -35,7 +35,7 @@ def command(request: OpenRequest, difference: tuple[str, str] | None, as_json: b
             ]
         else:
             for layer in difference:
-                if layer not in session.collections.layers:
+                if not session.collections.offer(session.cursor, layer):
                     at_hand = ", ".join(session.collections.layers)
                     raise UsageError(f"no layer is called {layer!r}.", f"At hand: {at_hand}. Add one: --qrels FILE.")
             changes = layer_changes(session.cursor, *difference)

@@ -43,11 +43,13 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             wanted_format: str | None,
             queries: Path | None,
             corpus: tuple[Path, ...],
+            journals: tuple[Path, ...],
             **others: Any,
         ) -> Any:
             request = OpenRequest(
-                runs, data, dataset, task, qrels, baseline, layer, ties, wanted_format, queries, corpus
-            )
+                runs, data, dataset, task, qrels, baseline, layer, ties, wanted_format, queries, corpus,
+                journals=journals,
+            )  # fmt: skip
             return command(request, **others)
 
         decorated: _Command = with_request
@@ -59,7 +61,12 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
                          help="What ranks documents of equal score: trec, doc id descending after float32 scores; "
                               "float64, the same in double precision; file, the file's order; rank, the file's ranks."),
             click.option("--layer", metavar="NAME",
-                         help="The judgments that count: original, or the name of a layer given with --qrels."),
+                         help="The judgments that count: original, the name of a layer given with --qrels, or one of "
+                              "the decisions: mine:ANNOTATOR, majority, unanimous, union, each also as only:LAYER and "
+                              "graded:LAYER."),
+            click.option("--journal", "journals", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+                         help="Decisions of annotators; may be repeated.  [default: bright-inspect.judgments.jsonl in "
+                              "this folder, if it is there]"),
             click.option("--qrels", multiple=True, metavar="[LAYER=]PATH",
                          help="Judgments, a file or a folder of them: a layer beside the data set's own. It counts "
                               "if it is the only one given, else --layer says which. May be repeated."),
@@ -160,10 +167,14 @@ def opened(request: OpenRequest) -> Iterator[Opening]:
     """
     # These load DuckDB, which the screen's command does not want yet.
     from bright_inspect.db import QueryInterrupted, database_errors_told
+    from bright_inspect.judging.layers import layers_of_request
     from bright_inspect.store.opening import open_session
 
+    def work(token: CancelToken) -> Opening:
+        return open_session(request, made=layers_of_request(request), progress=listener, cancel=token)
+
     with progress_line() as listener:
-        opening = interruptible(lambda token: open_session(request, progress=listener, cancel=token))
+        opening = interruptible(work)
     try:
         with database_errors_told():
             yield opening

@@ -52,6 +52,8 @@ _CHANGES: dict[str, str] = {
     # Judgments and exclusions, and the rows they come from.
     "bad-judgment": JUDGMENTS, "excluded-by-relevance": JUDGMENTS, "excluded-gold": JUDGMENTS,
     "fractional-relevance": JUDGMENTS, "negative-relevance": JUDGMENTS, "other-split": JUDGMENTS,
+    "damaged-decision": JUDGMENTS, "document-text-differs": JUDGMENTS, "journal-read": JUDGMENTS,
+    "query-text-differs": JUDGMENTS, "repeated-decision-id": JUDGMENTS,
     "document-alias": JUDGMENTS, "other-judgments": JUDGMENTS, "repeated-judgment": JUDGMENTS,
     # Which task, query or run it is.
     "ambiguous-query": MEANING, "history-of-other-queries": MEANING, "looks-like-judgments": MEANING,

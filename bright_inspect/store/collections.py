@@ -14,6 +14,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, describe_path, normalised_task
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.qrels import QrelsRead, read_qrels_into
+from bright_inspect.store.layer_source import LayerSource, MadeLayers, has_rows
 
 TaskKey = tuple[str, str]
 """(dataset, task)"""
@@ -39,15 +40,23 @@ class GivenQrels:
 class Collections:
     """Finds tasks in the sources and loads each into the session once."""
 
-    def __init__(self, cursor: Cursor, sources: Iterable[Source], layer: str | None = None) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        sources: Iterable[Source],
+        layer: str | None = None,
+        made: LayerSource | None = None,
+    ) -> None:
         """``layer`` is the one that counts for each task that has it; without it, that is the one given with
-        ``--qrels`` if it is one only, else the data's own."""
+        ``--qrels`` if it is one only, else the data's own. ``made`` makes further layers, which count only if asked
+        for, or where there is no other."""
         self._cursor = cursor
         self._waiting: Iterator[Source] = iter(sources)
         self._sources: dict[TaskKey, Source] = {}
         self._given: dict[TaskKey, dict[str, GivenQrels]] = {}
         self._wanted_layer = layer
         self._active: dict[TaskKey, str] = {}
+        self._made = MadeLayers(made, layer)
         self._excluding: list[TaskKey] = []
         self._all_qrels = False
         self.findings: list[Finding] = []
@@ -108,9 +117,50 @@ class Collections:
 
     def layers_of(self, key: TaskKey) -> tuple[str, ...]:
         """The layers at hand for a task, the data's own first. A list of exclusions judges nothing: it is none."""
+        read = self._read_layers(key)
+        return (*read, *self._made.names(key, read))
+
+    def _read_layers(self, key: TaskKey) -> tuple[str, ...]:
+        """The data's own layer and those of files."""
         own = (ORIGINAL_LAYER,) if key in self._sources else ()
         given = (layer for layer, file in self._given.get(key, {}).items() if not file.only_excludes)
         return tuple(dict.fromkeys((*own, *given)))
+
+    def offer(self, cursor: Cursor, layer: str) -> bool:
+        """Make a layer that is not listed, such as one that stands alone, for each loaded task that can have it;
+        returns whether any has it now."""
+        self._made.offer(cursor, layer, {key: self._read_layers(key) for key in self._active})
+        return layer in self.layers
+
+    @contextmanager
+    def remaking_layers(self, cursor: Cursor, made: LayerSource) -> Iterator[None]:
+        """Make the layers that are made anew, of what ``made`` holds now; a layer that counted and is no more gives way
+        to the task's first. Others see it only after what is done inside; if that fails, nothing has changed."""
+        source, active = self._made.source, self._active
+        self._made.source, self._active = made, dict(active)
+        try:
+            with transaction(cursor):
+                for key in active:
+                    self._remake(cursor, key)
+                yield
+        except BaseException:
+            self._made.source, self._active = source, active
+            raise
+
+    def _remake(self, cursor: Cursor, key: TaskKey) -> None:
+        read = self._read_layers(key)
+        made = self._made.names(key, read)
+        cursor.execute(
+            "DELETE FROM all_qrels WHERE dataset = ? AND task = ? AND NOT list_contains(?::VARCHAR[], layer)",
+            [*key, list(read)],
+        )
+        for layer in made:
+            self._made.insert(cursor, key, layer, read)
+        if self._active[key] not in (*read, *made) and (read or made):
+            self._active[key] = (*read, *made)[0]
+            cursor.execute(
+                "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
+            )
 
     def layer_of(self, key: TaskKey) -> str:
         """Which layer's judgments count for a task."""
@@ -138,7 +188,7 @@ class Collections:
         Raises:
             UsageError: no loaded task has the layer.
         """
-        if layer not in self.layers:
+        if not self.offer(cursor, layer):
             raise UsageError(
                 f"no layer is called {layer!r}.", f"At hand: {', '.join(self.layers)}. Add one: --qrels [NAME=]FILE."
             )
@@ -160,7 +210,9 @@ class Collections:
         for key in (*self._given, *self._sources):
             if key[1] == wanted and (key[0] == dataset or (dataset is None and not key[0].endswith(LONG_SUFFIX))):
                 return key
-        return self.find(task, dataset) if self._next_source() else None
+        if self._next_source():
+            return self.find(task, dataset)
+        return next((key for key in self._made.tasks() if key[1] == wanted and dataset in (None, key[0])), None)
 
     def known(self) -> list[TaskKey]:
         """Every task of every source."""
@@ -207,15 +259,13 @@ class Collections:
         self._cursor.execute("INSERT INTO active_layers VALUES (?, ?, ?)", [*key, self._active[key]])
         with self._readable(key):
             self._fill(key)
-        if len(layers) > 1 and self._active[key] == ORIGINAL_LAYER and ORIGINAL_LAYER not in self._given[key]:
+        given_as_own = ORIGINAL_LAYER in self._given.get(key, ())
+        if len(layers) > 1 and self._active[key] == ORIGINAL_LAYER and not given_as_own:
             self._leave_empty_layer(key)
 
     def _leave_empty_layer(self, key: TaskKey) -> None:
-        """Let the first given layer count where the data has no judgments of its own."""
-        own = self._cursor.execute(
-            "SELECT EXISTS (FROM all_qrels WHERE dataset = ? AND task = ? AND layer = ?)", [*key, ORIGINAL_LAYER]
-        ).fetchone()
-        if own and not own[0]:
+        """Let the first other layer count where the data has no judgments of its own."""
+        if not has_rows(self._cursor, key, ORIGINAL_LAYER):
             self._active[key] = next(layer for layer in self.layers_of(key) if layer != ORIGINAL_LAYER)
             self._cursor.execute(
                 "UPDATE active_layers SET layer = ? WHERE dataset = ? AND task = ?", [self._active[key], *key]
@@ -243,6 +293,9 @@ class Collections:
             self._load_exclusions(key, " UNION ALL ".join(exclusions))
         for layer, given in self._given.get(key, {}).items():
             self._insert_given(key, layer, given)
+        read = self._read_layers(key)
+        for layer in self._made.names(key, read):
+            self._made.insert(self._cursor, key, layer, read)
 
     def _load_exclusions(self, key: TaskKey, exclusions: str) -> None:
         """Add the task's exclusions, if it has any, to the view ``exclusions``.

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from bright_inspect.db import Cursor
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.layer_source import LayerSource
+from bright_inspect.store.session import Session
+from bright_inspect.store.standing import place_new_documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,10 @@ def layer_changes(cursor: Cursor, before: str | None, after: str) -> list[Judgme
         JudgmentChange(QueryKey(dataset, task, query_id), doc_id, old, new)
         for dataset, task, query_id, doc_id, old, new in rows
     ]
+
+
+def remake_layers(session: Session, cursor: Cursor, made: LayerSource) -> None:
+    """Take over what decisions say now: the layers made of them are made anew, all at once for whoever reads, and
+    documents judged since are placed in the runs. Scores are to be computed after it."""
+    with session.collections.remaking_layers(cursor, made):
+        place_new_documents(session, cursor)

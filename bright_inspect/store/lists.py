@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -93,17 +93,23 @@ def write_list(
     Raises:
         UsageError: an id that a TREC file would not give back as it is.
     """
-    if _UNWRITABLE_QUERY.search(query_id):
-        raise UsageError(f"query {query_id!r} cannot be named in a TREC file.", "Leave it out of the runs.")
+    check_trec_ids(query_id, [hit.doc_id for hit in hits], "Leave it out of the runs.")
     # Columns are separated by white space, which the folder of a model may have in its name.
     tag = "_".join(system.split()) or "run"
     for rank, hit in enumerate(hits, 1):
-        if _UNWRITABLE_DOC.search(hit.doc_id):
-            raise UsageError(
-                f"document {hit.doc_id!r} (query {query_id}) cannot be named in a TREC file.",
-                "Leave it out of the runs.",
-            )
         file.write(f"{query_id} Q0 {hit.doc_id} {rank} {form(hit.score)} {tag}\n")
+
+
+def check_trec_ids(query_id: str, doc_ids: Iterable[str], hint: str) -> None:
+    """
+    Raises:
+        UsageError: an id that a line of blank-separated columns would not give back as it is.
+    """
+    if _UNWRITABLE_QUERY.search(query_id):
+        raise UsageError(f"query {query_id!r} cannot be named in a TREC file.", hint)
+    for doc_id in doc_ids:
+        if _UNWRITABLE_DOC.search(doc_id):
+            raise UsageError(f"document {doc_id!r} (query {query_id}) cannot be named in a TREC file.", hint)
 
 
 def outs_of_tasks(session: Session, shared: Sequence[TaskKey], out: Path, *, anew: bool = True) -> dict[TaskKey, Path]:

@@ -23,6 +23,7 @@ from bright_inspect.domain.names import BRIGHT_TASKS, RunName, describe_path
 from bright_inspect.errors import UsageError
 from bright_inspect.store.collections import Collections, split_layer
 from bright_inspect.store.inputs import RunInput
+from bright_inspect.store.layer_source import LayerSource
 from bright_inspect.store.open_file import OpenFile, OpenPart, convert_file, describe_whole, is_collection, open_file
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress, ProgressListener, ignore_progress
 from bright_inspect.store.provenance import (
@@ -70,10 +71,11 @@ def open_session(
     request: OpenRequest,
     *,
     sources: Iterable[Source] | None = None,
+    made: LayerSource | None = None,
     progress: ProgressListener = ignore_progress,
     cancel: CancelToken | None = None,
 ) -> Opening:
-    """Read, resolve and place every run.
+    """Read, resolve and place every run. ``made`` are layers besides those of the data and the request's files.
 
     Raises:
         BrightInspectError: input that cannot be used; the message names the file.
@@ -87,13 +89,14 @@ def open_session(
             cursor = database.cursor()
             cancel.watch(cursor)
             create_tables(cursor)
-            collections = Collections(cursor, sources if sources is not None else _sources(request), request.layer)
+            places = sources if sources is not None else _sources(request)
+            collections = Collections(cursor, places, request.layer, made)
             dataset, task = request.dataset, request.task
             if is_collection(request):
                 dataset, task = collections.first()
             for argument in _given_layers(request):
                 collections.add_qrels(argument, task, dataset)
-            return _open_files(request, inputs, database, cursor, collections, progress, cancel)
+            return _open_files(request, inputs, database, cursor, collections, made, progress, cancel)
     except QueryInterrupted:
         cancel.unwatch()  # a late Esc must not interrupt a closed cursor
         database.close()
@@ -124,6 +127,7 @@ def _open_files(
     database: Database,
     cursor: Cursor,
     collections: Collections,
+    made: LayerSource | None,
     progress: ProgressListener,
     cancel: CancelToken,
 ) -> Opening:
@@ -168,6 +172,8 @@ def _open_files(
         ],
         ties=request.ties,
     )
+    if made is not None:
+        session.findings += made.findings(cursor, session.tasks)
     if request.layer is not None and request.layer not in collections.layers:
         collections.use_layer(cursor, request.layer)
     session.unscored = tuple(key for key in session.tasks if not collections.has_judgments(key))

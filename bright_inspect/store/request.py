@@ -18,6 +18,7 @@ class OpenRequest:
     ``qrels`` are ``PATH`` or ``LAYER=PATH``; ``layer`` is the one that counts where a task has it, and ``ties`` what
     breaks ties of scores. ``format`` is what run files are read as, whatever they look like. ``queries`` and
     ``corpus`` are the files of a collection that has no layout of its own; ``qrels`` then are its judgments.
+    ``journals`` are the files of decisions whose layers are at hand; without any, the working folder's.
     ``retrievers`` are offered first for searching live, and models are used as ``model_options`` say.
     """
 
@@ -34,6 +35,7 @@ class OpenRequest:
     corpus: tuple[Path, ...] = ()
     retrievers: tuple[str, ...] = ()
     model_options: ModelOptions = DEFAULT_OPTIONS
+    journals: tuple[Path, ...] = ()
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

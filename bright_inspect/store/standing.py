@@ -14,6 +14,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.store.collections import Collections, TaskKey, task_condition
 from bright_inspect.store.ordering import row_order
+from bright_inspect.store.session import Session
 
 
 def place_documents(
@@ -43,6 +44,29 @@ def place_documents(
     cursor.execute(
         f"INSERT INTO file_excluded SELECT {file_id}, dataset, task, query_id, doc_id, raw_rank FROM ({excluded})"
     )
+    _insert_placed(cursor, file_id, judged)
+
+
+def place_new_documents(session: Session, cursor: Cursor) -> None:
+    """Fill ``file_placed`` for what layers judge now and did not when the files were opened."""
+    for run in session.runs:
+        for file in run.files:
+            cursor.execute(f"""
+                CREATE OR REPLACE TEMP TABLE new_pairs AS
+                SELECT DISTINCT dataset, task, query_id, doc_id FROM all_qrels
+                SEMI JOIN (FROM file_queries WHERE file_id = {file.file_id}) USING (dataset, task, query_id)
+                ANTI JOIN (FROM file_placed WHERE file_id = {file.file_id}) USING (dataset, task, query_id, doc_id)
+            """)
+            count = cursor.execute("SELECT count(*) FROM new_pairs").fetchone()
+            if count and count[0]:
+                # Stored ranks go by the ids in the file, which the session may spell otherwise: these are counted.
+                listed = _listed_sql(file.rows, file.file_id, file.tasks, "new_pairs", len(file.tasks) > 1, False)
+                placed = _placed(cursor, file.rows, listed, "placed_new", session.ties, False)
+                _insert_placed(cursor, file.file_id, placed)
+
+
+def _insert_placed(cursor: Cursor, file_id: int, judged: str) -> None:
+    """Add the documents of ``judged`` to ``file_placed``, with their ranks without the excluded documents."""
     cursor.execute(f"""
         INSERT INTO file_placed
         SELECT {file_id}, j.dataset, j.task, j.query_id, j.doc_id, j.raw_rank,

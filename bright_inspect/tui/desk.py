@@ -20,6 +20,7 @@ from bright_inspect.evaluation.query_rows import QueryRow, query_rows
 from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
 from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_audit
+from bright_inspect.judging.layers import layers_of_request
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
@@ -221,7 +222,7 @@ def open_desk(request: OpenRequest, progress: ProgressListener, token: CancelTok
     Raises:
         BrightInspectError: as ``open_session``, or the runs hold no query.
     """
-    opening = open_session(request, progress=progress, cancel=token)
+    opening = open_session(request, made=layers_of_request(request), progress=progress, cancel=token)
     session = opening.session
     if not session.tasks:
         raise BrightInspectError("the runs hold no query.")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bright_inspect.domain.measures import parse_measure
+from bright_inspect.judging.journal import Journal
 from bright_inspect.store.progress import Cancelled, CancelToken
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.tui.app import BrightInspect
@@ -15,6 +16,7 @@ from bright_inspect.tui.desk import Desk, open_desk
 from bright_inspect.tui.screens.layers import LayersScreen
 from bright_inspect.tui.screens.overview import OverviewScreen
 from bright_inspect.tui.widgets.table import LineTable
+from tests.judging.making import judged
 from tests.support import write_qrels
 from tests.tui.driving import (
     NARROW,
@@ -209,3 +211,16 @@ async def test_real_layers(bright_data: Path) -> None:
         changed = {key[1][1] for key, score in app.desk.scored.scores.items() if abs(score.mean - before[key]) > 1e-9}
         assert changed == {"biology", "earth_science", "stackoverflow", "sustainable_living"}
         assert "layer fixed" in line(pilot, "#top")
+
+
+async def test_layers_of_decisions_are_listed_and_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Journal().append(judged("x0", 2, query_id="2"), judged("g2", 0, query_id="2"), judged("g1", 1, "bob", "1"))
+    wanted = request(tmp_path)
+    async with driven(app_of(*wanted.runs, data=wanted.data, task=wanted.task)) as pilot:
+        await press(pilot, "L")
+        listed = ["".join(span.text for span in row.cells[0]).strip() for row in table_rows(pilot)]
+        assert listed == ["original", "mine:anna", "mine:bob", "majority", "unanimous", "union"]
+        await press(pilot, "j", "enter")
+        assert line(pilot, "#top").startswith("bright-inspect  layer mine:anna · ")
+        assert {row.key.query_id: row.golds for row in queries(pilot).shown}["2"] == 1
