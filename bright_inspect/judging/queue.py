@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, get_args
 
 from bright_inspect.domain.rankings import QueryKey
@@ -187,9 +188,11 @@ class Queue:
         """
         if not 0 <= repeat_rate <= 1:
             raise UsageError(f"a repeat rate of {repeat_rate}.", "Give a share from 0 to 1, as 0.05.")
-        self._total, self._held_back = len(items), held_back
+        self._total, self._held_back = len(set(items)), held_back
         self._rate, self._seed, self._clock = repeat_rate, seed, clock
-        self._waiting = deque(items)
+        #: What is still to be brought, and what was passed over; each once.
+        self._waiting = deque(dict.fromkeys(items))
+        self._queued = set(items)
         self._shown: list[QueueItem] = []
         self._place = -1
         self._done: set[QueueItem] = set()
@@ -268,6 +271,7 @@ class Queue:
         if taken.first:
             self._done.discard(item)
             self._repeats -= item.repeat
+            self._enqueue(item)
             if self._recent and self._recent[-1] == item:
                 self._recent.pop()
         self._place = taken.place
@@ -283,7 +287,7 @@ class Queue:
 
     def _pace(self) -> float | None:
         times = [taken.decided.at for taken in self._taken[-PACE_DECISIONS:]]
-        gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        gaps = [later - earlier for earlier, later in pairwise(times)]
         working = [gap for gap in gaps if gap <= LONGEST_DECISION]
         return 60 * len(working) / sum(working) if working and sum(working) > 0 else None
 
@@ -291,21 +295,28 @@ class Queue:
         return item not in self._done
 
     def _draw(self) -> QueueItem | None:
-        """The next item that was not shown, or a repeat, or what was passed over."""
+        """A repeat, or the next item that is not decided, what was passed over last."""
         current = self.current
-        if current is not None and self._is_open(current) and not current.repeat:
-            self._waiting.append(current)
+        if current is not None and self._is_open(current):
+            self._enqueue(current)
         if self._shown and not self._shown[-1].repeat and (repeat := self._repeat()) is not None:
             return repeat
-        for _ in range(len(self._waiting)):
-            item = self._waiting.popleft()
-            if not self._is_open(item):
-                continue
-            if item == current:
-                break  # everything else is decided
-            self._fresh += 1
-            return item
+        while self._waiting:
+            item = self._waiting[0]
+            if item == current and self._is_open(item):
+                return None  # the only one left: another that is not decided would stand before it
+            self._waiting.popleft()
+            self._queued.discard(item)
+            if self._is_open(item):
+                self._fresh += 1
+                return item
         return None
+
+    def _enqueue(self, item: QueueItem) -> None:
+        """Let an item come round again."""
+        if not item.repeat and item not in self._queued:
+            self._queued.add(item)
+            self._waiting.append(item)
 
     def _remember(self, item: QueueItem) -> None:
         if item not in self._known:
@@ -317,10 +328,13 @@ class Queue:
         if not self._rate or not self._repeatable or self._chance("when") >= self._rate:
             return None
         place = int(self._chance("which") * len(self._repeatable))
-        self._repeatable[place], self._repeatable[-1] = self._repeatable[-1], self._repeatable[place]
-        item = self._repeatable.pop()
+        item = self._repeatable[place]
+        if item in self._recent:
+            return None  # undone, and judged again just now
+        self._repeatable[place] = self._repeatable[-1]
+        self._repeatable.pop()
         if item not in self._earlier and self._is_open(item):
-            self._known.discard(item)  # undone meanwhile: it counts again once it is judged
+            self._known.discard(item)  # undone: it counts again once it is judged
             return None
         return QueueItem(item.query, item.doc_id, repeat=True)
 
