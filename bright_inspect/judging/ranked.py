@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.rankings import QueryKey
-from bright_inspect.store.collections import TaskKey, task_condition
+from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.ordering import row_order
 from bright_inspect.store.session import RunFile, Session
 
@@ -22,63 +22,36 @@ def ranked_sql(
 
     ``queries`` names a relation ``(number, dataset, task, query_id)`` of the queries that are wanted, all of ``tasks``.
     """
-    files = [
-        (file, run.run_id, place)
-        for run in session.runs
-        for place, file in enumerate(run.files)
-        if set(file.tasks) & set(tasks)
-    ]
-    if not files:
+    run_of = {file: run.run_id for run in session.runs for file in run.files if set(file.tasks) & set(tasks)}
+    if not run_of:
         return None
-    own = [file for file, _, _ in files]
+    own = list(run_of)
     order = row_order(session.ties)
     columns = [name for name in _ORDERED_BY if name == "score" or name in order.order_by]
-    tops = {} if depth is None else _tops(session, cursor, own, depth)
+    tops = {} if depth is None else _tops(cursor, own, depth)
     rows = " UNION ALL ".join(
         f"SELECT {file.file_id} AS file_id, query_id, doc_id, {', '.join(columns)} FROM {identifier(file.rows)} "
         + (f"WHERE above < {tops[file.file_id]}" if file.file_id in tops else "")
         for file in own
     )
-    places = ", ".join(f"({file.file_id}, {run_id}, {place})" for file, run_id, place in files)
-    excluded = _excluded(session, own, tasks)
-    # Numbers instead of names: to part a million rows by those takes twice as long. Of two files of a run that have the
-    # same query, the first counts, as everywhere.
+    runs = ", ".join(f"({file.file_id}, {run_id})" for file, run_id in run_of.items())
+    # Filled for every file of a task that has exclusions.
+    excluding = any(map(session.collections.has_exclusions, tasks))
+    # Numbers instead of names: to part a million rows by those takes twice as long.
     return f"""
         SELECT number, run_id::INTEGER AS run_id, doc_id, score, rank FROM (
             SELECT l.number, l.run_id, r.doc_id, r.score,
                    (row_number() OVER (PARTITION BY l.list ORDER BY {order.order_by}))::INTEGER AS rank
             FROM ({rows}) r JOIN (
                 SELECT q.rowid AS list, file_id, number, run_id, dataset, task, query_id
-                FROM file_queries q JOIN (VALUES {places}) f (file_id, run_id, place) USING (file_id)
+                FROM file_queries q JOIN (VALUES {runs}) f (file_id, run_id) USING (file_id)
                 JOIN {queries} w USING (dataset, task, query_id)
-                QUALIFY row_number() OVER (PARTITION BY run_id, number ORDER BY place) = 1
             ) l USING (file_id, query_id)
-            {f"ANTI JOIN ({excluded}) e USING (file_id, dataset, task, query_id, doc_id)" if excluded else ""}
+            {"ANTI JOIN file_excluded e USING (file_id, dataset, task, query_id, doc_id)" if excluding else ""}
         ) {f"WHERE rank <= {depth}" if depth is not None else ""}"""
 
 
-def _excluded(session: Session, files: Sequence[RunFile], tasks: Collection[TaskKey]) -> str:
-    """SQL for the documents that leave each file's lists, or nothing if none does."""
-    parts = []
-    for file in files:
-        excluding = [task for task in file.tasks if task in tasks and session.collections.has_exclusions(task)]
-        if excluding and _is_placed(session, file):
-            parts.append(
-                f"SELECT file_id, dataset, task, query_id, doc_id FROM file_excluded WHERE file_id = {file.file_id}"
-            )
-        elif excluding:
-            # Tasks are named outright, so that DuckDB skips the other tasks' million exclusions.
-            of_tasks = " OR ".join(f"({task_condition(task)})" for task in excluding)
-            parts.append(f"SELECT {file.file_id} AS file_id, * FROM exclusions WHERE {of_tasks}")
-    return " UNION ALL ".join(parts)
-
-
-def _is_placed(session: Session, file: RunFile) -> bool:
-    """Whether ``file_excluded`` was filled for the file: that is done when any of its tasks has judgments."""
-    return any(session.collections.has_judgments(task) for task in file.tasks)
-
-
-def _tops(session: Session, cursor: Cursor, files: Sequence[RunFile], depth: int) -> dict[int, int]:
+def _tops(cursor: Cursor, files: Sequence[RunFile], depth: int) -> dict[int, int]:
     """For each converted file below how many better scores a document may be in the top ``depth``.
 
     ``above`` counts the better scores as float32, which no tie rule and no mended document id brings down: a row with
@@ -92,12 +65,7 @@ def _tops(session: Session, cursor: Cursor, files: Sequence[RunFile], depth: int
                                                  GROUP BY file_id, dataset, task, query_id) GROUP BY file_id
         """).fetchall()
     )
-    return {
-        file.file_id: depth + leaving.get(file.file_id, 0)
-        for file in files
-        if file.rows in counted
-        and (_is_placed(session, file) or not any(map(session.collections.has_exclusions, file.tasks)))
-    }
+    return {file.file_id: depth + leaving.get(file.file_id, 0) for file in files if file.rows in counted}
 
 
 def document_ranks(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from bright_inspect.domain.measures import parse_measure
 from bright_inspect.domain.ordering import TieRule
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import UsageError
 from bright_inspect.judging.candidates import CandidatePool, pool_candidates
+from bright_inspect.judging.effect import candidate_effects
 from bright_inspect.judging.ranked import document_ranks
 from bright_inspect.store.opening import Opening
 from bright_inspect.store.query_view import read_query
@@ -145,3 +148,23 @@ def test_all_tasks_are_pooled_without_a_row_for_each_document_of_a_list(bright_d
                 if ranking is not None
             ]
             assert {pool.doc_ids[place] for place in places} == set().union(*tops)
+
+
+def test_a_task_without_judgments_is_pooled_whole(tmp_path: Path) -> None:
+    runs = [write_trec(tmp_path / name / "run.trec", run) for name, run in (("qwen", QWEN), ("bm25", BM25))]
+    with opened_runs(*runs) as opening:
+        session, cursor = opening.session, opening.session.cursor
+        assert len(session.unscored) == 1
+        pool = pool_candidates(session, cursor, depth=1, hold_back=False)
+        assert ranks_of(pool) == {
+            ("0", "g0"): (1, 3),
+            ("0", "x1"): (3, 1),
+            ("1", "bad"): (1, None),
+            ("1", "x2"): (4, 1),
+        }
+        assert pool_candidates(session, cursor).held_back_count == 10
+        for measure, most in (
+            ("nDCG@10", [0.5, 0.5, 1.0, 1 - 1 / math.log2(5)]),
+            ("Judged@10", [0.0, 0.0, 0.25, 1 / 12]),
+        ):
+            assert candidate_effects(session, cursor, pool, parse_measure(measure)) == pytest.approx(most)
