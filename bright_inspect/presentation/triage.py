@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bright_inspect.domain.measures import Measure
 from bright_inspect.judging.candidates import Candidate
-from bright_inspect.judging.evidence import Evidence, EvidenceKind, evidence_score
+from bright_inspect.judging.evidence import WEIGHTS, Evidence, EvidenceKind, evidence_score
 from bright_inspect.judging.queue import QueueItem, QueueProgress
 from bright_inspect.judging.what_if import DecisionShare, RunChange
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_style
@@ -87,6 +87,24 @@ def evidence_rows(
         )
     total = (Span(f"{evidence_score(evidence):.1f}", "strong"),)
     return [*rows, TableRow("sum", ((Span("evidence", "dim"),), (), total, ()))]
+
+
+def weight_columns() -> list[Column]:
+    """For the help: a kind of evidence, its weight, and why so much."""
+    return [
+        Column("what", (Span("evidence", "dim"),), 16),
+        Column("weight", (Span("weight", "dim"),), 6, align="right"),
+        Column("reason", (Span("why", "dim"),), 20, flex=1),
+    ]
+
+
+def weight_rows() -> list[TableRow]:
+    """A row a kind of evidence, the heaviest first."""
+    weights = sorted(WEIGHTS.items(), key=lambda pair: -pair[1].weight)
+    return [
+        TableRow(kind, ((Span(EVIDENCE_NAMES[kind]),), (Span(f"{weight.weight:g}", "strong"),), (Span(weight.reason),)))
+        for kind, weight in weights
+    ]
 
 
 def _rank_row(candidate: Candidate, run: Run, ranks_to: int | None) -> TableRow:
@@ -196,10 +214,10 @@ def _judged(change: RunChange) -> Cell:
     return (Span(f"{percent(change.judged_before)} → {percent(change.judged_after)}"),)
 
 
-def pool_warning(changes: Sequence[RunChange]) -> str:
+def pool_warning(changes: Sequence[RunChange], *, blind: bool = False) -> str:
     """Whom these judgments do not do justice to: open runs that were not pooled, and in any case all that are not
     open."""
-    outside = [change.run.label for change in changes if change.outside_pool]
+    outside = [change.run.label for change in changes if change.outside_pool and not blind]
     return f"{', '.join(outside)}: {OUTSIDE_POOL}" if outside else OUTSIDE_POOL
 
 

@@ -255,6 +255,4 @@ def test_steps_do_not_take_longer_with_more_items() -> None:
         queue.decide(1)
     for _ in range(4000):
         queue.undo()
-    took = time.perf_counter() - started
-    print(f"9,000 steps in {took:.3f} s")
-    assert took < 5
+    assert time.perf_counter() - started < 5  # 0.1 s; walking over the items at each step would take minutes

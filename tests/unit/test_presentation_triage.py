@@ -24,6 +24,8 @@ from bright_inspect.presentation.triage import (
     pool_warning,
     progress_line,
     share_columns,
+    weight_columns,
+    weight_rows,
     what_if_columns,
     what_if_rows,
     what_if_title,
@@ -70,6 +72,13 @@ def test_ranks_and_evidence() -> None:
     whole = evidence_rows(CANDIDATE, EVIDENCE, RUNS, ranks_to=None)
     assert text_of(whole[1].cells[3]) == "not listed"
     assert set(EVIDENCE_NAMES) == set(EVIDENCE_KINDS)
+
+
+def test_weights_are_stated() -> None:
+    rows = texts(weight_rows())
+    assert [row[:2] for row in rows][:3] == [["same text", "10"], ["shared wording", "4"], ["contained", "3"]]
+    assert len(rows) == len(EVIDENCE_KINDS)
+    assert all(len(row) == len(weight_columns()) for row in rows)
 
 
 def test_blind_judging_sees_nothing_of_it() -> None:
@@ -123,7 +132,8 @@ def test_what_if() -> None:
 
 def test_runs_outside_the_pool_are_warned_of() -> None:
     assert pool_warning(CHANGES).startswith("reasonir@gpt4_reason: runs that were not pooled are penalised")
-    assert pool_warning(CHANGES[:1]).startswith("runs that were not pooled are penalised")
+    for warning in (pool_warning(CHANGES[:1]), pool_warning(CHANGES, blind=True)):
+        assert warning.startswith("runs that were not pooled are penalised")
 
 
 def test_which_judgments_did_it() -> None:
