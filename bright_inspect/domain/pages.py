@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 _EXTENSION = re.compile(r"\.(txt|json|html?|md)$")
-_PASSAGE_NUMBER = re.compile(r"_\d+$")
+#: What follows a page's name in those of its passages: ``_3`` in most tasks, ``3`` in earth_science, ``_2_1`` in
+#: stackoverflow.
+_PASSAGE_NUMBER = re.compile(r"_*\d+(_\d+)*")
 
 
 def page_stem(page_id: str) -> str:
@@ -14,14 +16,19 @@ def page_stem(page_id: str) -> str:
     return _EXTENSION.sub("", page_id)
 
 
-def passage_page(doc_id: str) -> str | None:
-    """``topic/Page`` from the passage id ``topic/Page_3.txt``; None if the id does not end in a passage number."""
+def page_of(doc_id: str, stems: Collection[str]) -> str | None:
+    """Which of the pages, given by their stems, the passage was cut from: ``topic/Page`` for ``topic/Page_3.txt``. None
+    for another page's passage. Of several that fit the longest, because a page's name may end in a number itself."""
     stem = _EXTENSION.sub("", doc_id)
-    page = _PASSAGE_NUMBER.sub("", stem)
-    return page if page != stem else None
+    end = len(stem)
+    while end and (stem[end - 1] == "_" or stem[end - 1].isdigit()):
+        end -= 1
+        if stem[:end] in stems and _PASSAGE_NUMBER.fullmatch(stem, end):
+            return stem[:end]
+    return None
 
 
 def siblings(doc_ids: Iterable[str], gold_pages: Iterable[str]) -> frozenset[str]:
     """Those of the passages that were cut from one of the golds' pages."""
     stems = {page_stem(page) for page in gold_pages}
-    return frozenset(doc_id for doc_id in doc_ids if passage_page(doc_id) in stems)
+    return frozenset(doc_id for doc_id in doc_ids if page_of(doc_id, stems) is not None)

@@ -1,1 +1,1 @@
-"""Judgments by people and models: the journal they are kept in, layers made of them, and how far they agree."""
+"""Judging by people and models: what to look at, what speaks for it, the journal, layers, and what scores become."""

@@ -29,6 +29,11 @@ STYLE_NAMES = (
 )
 
 
+def run_style(run_id: int) -> str:
+    """A run's own colour, the same everywhere."""
+    return f"run{run_id % 4 + 1}"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A piece of text in one style; ``style`` is one of STYLE_NAMES."""

@@ -10,7 +10,7 @@ from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.tally import tally
 from bright_inspect.domain.ties import TieRange
 from bright_inspect.evaluation.query_rows import QueryRow
-from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_style
 from bright_inspect.presentation.conditions import mean_range, row_range, tie_mark, tie_note
 from bright_inspect.presentation.filters import row_delta
 from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
@@ -41,7 +41,7 @@ class Comparison:
 
     def style(self, run: Run) -> str:
         """The run's own colour, the same everywhere."""
-        return f"run{run.run_id % 4 + 1}"
+        return run_style(run.run_id)
 
 
 def sort_rows(rows: Sequence[QueryRow], by: SortKey, descending: bool, compared: Comparison) -> list[QueryRow]:

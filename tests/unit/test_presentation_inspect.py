@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bright_inspect.domain.pages import page_stem, passage_page, siblings
+from bright_inspect.domain.pages import page_of, page_stem, siblings
 from bright_inspect.domain.rankings import RankedDoc, Ranking
 from bright_inspect.presentation.cells import Column, TableRow
 from bright_inspect.presentation.inspect import (
@@ -23,6 +25,7 @@ from bright_inspect.presentation.inspect import (
     tie_brackets,
 )
 from bright_inspect.store.query_view import QueryView
+from tests.support import opened_runs
 from tests.unit.making import make_compared, make_ranking, make_row, make_view, styles_of, text_of
 
 
@@ -211,16 +214,32 @@ def test_the_merged_list_has_every_top_document_and_gold_once(one: list[str], ot
     ("doc_id", "page"),
     [
         ("topic/Page_3.txt", "topic/Page"),
-        ("topic/Page_1_12.txt", "topic/Page_1"),
         ("topic/Page_3", "topic/Page"),
+        ("topic/Page3.txt", "topic/Page"),
+        ("topic/Page6_1.txt", "topic/Page"),
+        ("topic/Page__2_1.txt", "topic/Page"),
+        ("topic/Page_1_12.txt", "topic/Page_1"),
+        ("topic/Year20223.txt", "topic/Year2022"),
         ("topic/Page.txt", None),
-        ("camel_43120", "camel"),
+        ("topic/Page_.txt", None),
+        ("topic/Page_3_.txt", None),
+        ("topic/Pages_3.txt", None),
         ("a b/c's #1_0.html", "a b/c's #1"),
         ("", None),
     ],
 )
 def test_the_page_of_a_passage(doc_id: str, page: str | None) -> None:
-    assert passage_page(doc_id) == page
+    assert page_of(doc_id, {"topic/Page", "topic/Page_1", "topic/Year2022", "a b/c's #1"}) == page
+
+
+@pytest.mark.parametrize(("task", "least"), [("earth_science", 585), ("stackoverflow", 478), ("biology", 372)])
+def test_golds_of_real_tasks_are_known_to_be_of_their_pages(bright_data: Path, task: str, least: int) -> None:
+    with opened_runs(bright_data / "runs" / "reasonir" / f"{task}.txt", data=bright_data / "bright") as opening:
+        rows = opening.session.cursor.execute("""
+            SELECT query_id, list(DISTINCT doc_id), any_value(pages)
+            FROM qrels JOIN (SELECT query_id, list(page_id) AS pages FROM gold_pages GROUP BY ALL) USING (query_id)
+            GROUP BY query_id""").fetchall()
+    assert sum(len(siblings(golds, pages)) for _, golds, pages in rows) == least
 
 
 def test_siblings() -> None:
