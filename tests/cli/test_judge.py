@@ -17,7 +17,7 @@ from bright_inspect.judging.decisions import Decision, encode_line, text_sha256
 from bright_inspect.judging.history import Log, current
 from bright_inspect.judging.journal import Journal
 from tests.judging.making import TASK, judged
-from tests.support import command, example, write_bright, write_qrels, write_trec
+from tests.support import command, example, process, write_bright, write_qrels, write_trec
 
 JOURNAL = "bright-inspect.judgments.jsonl"
 
@@ -52,12 +52,12 @@ def answers(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
 
 def test_one_decision_by_options(tmp_path: Path) -> None:
     pair = ["--dataset", "bright", "--task", "Earth-Science", "--query", "6", "--doc", "a b/c.txt"]
-    done = command("judge", "set", *pair, "--relevance", "2", "--annotator", "anna", "--why", "it helps", cwd=tmp_path)
+    done = process("judge", "set", *pair, "--relevance", "2", "--annotator", "anna", "--why", "it helps", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, '{"ok": 1}\n', "")
     (line,) = lines_of(tmp_path / JOURNAL)
     assert line.pair == ("bright", "earth_science", "6", "a b/c.txt")
     assert (line.relevance, line.annotator, line.why, line.query_sha256) == (2, "anna", "it helps", None)
-    done = command("judge", "set", *pair, "--relevance", "x", "--annotator", "anna", cwd=tmp_path)
+    done = process("judge", "set", *pair, "--relevance", "x", "--annotator", "anna", cwd=tmp_path)
     assert done.returncode == 0
     assert said(tmp_path / JOURNAL) == {"6/a b/c.txt/anna": None}
 
@@ -70,7 +70,7 @@ def test_one_decision_by_options(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_are_missing(tmp_path: Path, arguments: list[str], text: str) -> None:
-    done = command("judge", "set", *arguments, cwd=tmp_path)
+    done = process("judge", "set", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert text in done.stderr
     assert not (tmp_path / JOURNAL).exists()
@@ -81,7 +81,7 @@ def test_many_on_stdin_and_bad_lines_among_them(tmp_path: Path) -> None:
     given: list[Any] = [{**base, "doc_id": "a"}, "no JSON", {**base}, {**base, "doc_id": "b", "relevance": None}]
     given += ["", {**base, "doc_id": "c", "relevance": "high"}, {**base, "query_id": 7, "doc_id": "c"}]
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in given)
-    done = command("judge", "set", cwd=tmp_path, input=text)
+    done = process("judge", "set", cwd=tmp_path, input=text)
     assert done.returncode == 2
     assert done.stderr == ""
     assert answers(done) == [
@@ -115,7 +115,7 @@ def test_notes_and_undos_are_lines_too(tmp_path: Path) -> None:
     line = judged("a", 1)
     given = [encode_line(line).decode(), encode_line(line.undo()).decode()]
     given += [json.dumps({"kind": "note", "dataset": "d", "task": "t", "query_id": "0", "note": "odd"}) + "\n"]
-    done = command("judge", "set", "--annotator", "bob", cwd=tmp_path, input="".join(given))
+    done = process("judge", "set", "--annotator", "bob", cwd=tmp_path, input="".join(given))
     assert answers(done) == [{"ok": 1}, {"ok": 2}, {"ok": 3}]
     assert said(tmp_path / JOURNAL) == {}
     assert lines_of(tmp_path / JOURNAL)[2].annotator == "bob"
@@ -125,7 +125,7 @@ def test_hashes_of_the_texts_at_hand(tmp_path: Path, data: Path) -> None:
     where: list[str | Path] = ["--dataset", "bright", "--task", "biology", "--annotator", "anna", "--data", data]
     given = [{"query_id": "0", "doc_id": "x y", "relevance": 1}, {"query_id": "1", "doc_id": "g", "relevance": 1}]
     given += [{"query_id": "9", "doc_id": "g", "relevance": 1}]
-    done = command("judge", "set", *where, cwd=tmp_path, input="".join(json.dumps(line) + "\n" for line in given))
+    done = process("judge", "set", *where, cwd=tmp_path, input="".join(json.dumps(line) + "\n" for line in given))
     assert answers(done)[2] == {"error": "bright/biology has no query 9", "line": 3}
     first, second = lines_of(tmp_path / JOURNAL)
     assert (first.query_sha256, first.doc_sha256) == (text_sha256("question 0"), text_sha256("text of x"))
@@ -140,7 +140,7 @@ def test_the_fixed_judgments_are_reproduced(tmp_path: Path, bright_data: Path) -
     assert [query_id for query_id, _ in added] == ["6", "6", "7", "7"]
     given = "".join(json.dumps({"query_id": query, "doc_id": doc, "relevance": 1}) + "\n" for query, doc in added)
     where = ["--dataset", "bright", "--task", "earth_science", "--annotator", "anna"]
-    assert command("judge", "set", *where, cwd=tmp_path, input=given).returncode == 0
+    assert process("judge", "set", *where, cwd=tmp_path, input=given).returncode == 0
     run: list[str | Path] = [
         bright_data / "runs" / "reasonir" / "earth_science.txt",
         "--data",
@@ -149,7 +149,7 @@ def test_the_fixed_judgments_are_reproduced(tmp_path: Path, bright_data: Path) -
     ]
 
     def scored(*options: str | Path) -> dict[str, Any]:
-        done = command("eval", *run, "--per-query", *options, cwd=tmp_path)
+        done = process("eval", *run, "--per-query", *options, cwd=tmp_path)
         assert done.returncode == 0
         result: dict[str, Any] = json.loads(done.stdout)["results"][0]
         return result
@@ -244,17 +244,17 @@ def test_labels_of_a_model(tmp_path: Path, data: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("query_id,doc_id,relevance,model\n0,g,1,big\n0,x y,1,big\n1,g,0.0,big\n1,z,0,\n1,z,high,\n1,z\n")
     where = ["--task", "biology", "--annotator", "llm"]
-    done = command("judge", "import", labels, *where, cwd=tmp_path)
+    done = process("judge", "import", labels, *where, cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
         f"{JOURNAL}: 4 line(s) added, 0 there already.",
         f'error: {labels}:6: left out: relevance "high" is not a number, or x for unsure.',
         f"error: {labels}:7: left out: 2 cells, the header has 4.",
     ]
-    assert command("judge", "import", labels, *where, "--strict", cwd=tmp_path).returncode == 1
+    assert process("judge", "import", labels, *where, "--strict", cwd=tmp_path).returncode == 1
     assert len(lines_of(tmp_path / JOURNAL)) == 4, "what it says is there already"
     assert lines_of(tmp_path / JOURNAL)[0].others == {"model": "big"}
-    done = command("judge", "agreement", "--gold", "--data", data, "--json", cwd=tmp_path)
+    done = process("judge", "agreement", "--gold", "--data", data, "--json", cwd=tmp_path)
     (both,) = json.loads(done.stdout)["between"]
     assert (both["first"], both["second"], both["common"], both["raw"], both["kappa"]) == ("llm", "original", 4, 0.5, 0)
     assert {(each["first"], each["second"]): each["count"] for each in both["table"]} == {
@@ -264,10 +264,10 @@ def test_labels_of_a_model(tmp_path: Path, data: Path) -> None:
 
 def test_qrels_files_are_imported_as_they_are_read_elsewhere(tmp_path: Path) -> None:
     qrels = write_qrels(tmp_path / "qrels.bright-biology.txt", {"0": {"a": 1, "b": -1, "c": 0}})
-    done = command("judge", "import", qrels, "--annotator", "bob", cwd=tmp_path)
+    done = process("judge", "import", qrels, "--annotator", "bob", cwd=tmp_path)
     assert "1 relevance(s) below 0 are left out" in done.stderr
     assert said(tmp_path / JOURNAL) == {"0/a/bob": 1, "0/c/bob": 0}
-    done = command("judge", "import", qrels, cwd=tmp_path)
+    done = process("judge", "import", qrels, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "no line is a judgment. Line 1: no annotator." in done.stderr
 
@@ -276,7 +276,7 @@ def test_qrels_files_are_imported_as_they_are_read_elsewhere(tmp_path: Path) -> 
 def test_files_that_are_no_judgments(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(content)
-    done = command("judge", "import", path, "--annotator", "bob", "--task", "biology", cwd=tmp_path)
+    done = process("judge", "import", path, "--annotator", "bob", "--task", "biology", cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert str(path) in done.stderr
     assert not (tmp_path / JOURNAL).exists()
@@ -311,7 +311,7 @@ def test_agreement(tmp_path: Path) -> None:
     path = tmp_path / JOURNAL
     Journal(path).append(judged("a", 1), judged("a", 1, "bob"), judged("b", 2), judged("b", 0, "bob"))
     Journal(path).append(judged("c", 0), judged("c", 0, "bob"), judged("a", 0, "bob", repeat=True))
-    done = command("judge", "agreement", "--conflicts", cwd=tmp_path)
+    done = process("judge", "agreement", "--conflicts", cwd=tmp_path)
     assert done.stdout.splitlines() == [
         "3 pair(s) judged by several · alpha (nominal) -0.250",
         "",
@@ -325,7 +325,7 @@ def test_agreement(tmp_path: Path) -> None:
         "bright/biology 0  a  anna 1 · bob 0",
         "bright/biology 0  b  anna 1 · bob 0",
     ]
-    told = json.loads(command("judge", "agreement", "--graded", "--level", "ordinal", "--json", cwd=tmp_path).stdout)
+    told = json.loads(process("judge", "agreement", "--graded", "--level", "ordinal", "--json", cwd=tmp_path).stdout)
     assert (told["level"], told["pairs"], len(told["conflicts"])) == ("ordinal", 3, 2)
 
 
