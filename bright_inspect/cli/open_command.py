@@ -8,9 +8,11 @@ from dataclasses import replace
 import click
 
 from bright_inspect.cli.options import model_options, run_arguments
+from bright_inspect.cli.triage_options import triage_options
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import ModelOptions
 from bright_inspect.store.request import OpenRequest, check_paths
+from bright_inspect.store.triage_request import TriageRequest
 
 
 def open_program(request: OpenRequest) -> int:
@@ -41,10 +43,11 @@ def open_program(request: OpenRequest) -> int:
     metavar="NAME",
     help="What searches live: bright-inspect models lists them. The first is asked; may be repeated.",
 )
+@triage_options
 @model_options
-def command(request: OpenRequest, retrievers: tuple[str, ...], options: ModelOptions) -> int:
+def command(request: OpenRequest, retrievers: tuple[str, ...], triage: TriageRequest, options: ModelOptions) -> int:
     """Open runs in the terminal program. What you care about comes first, the baseline last.
 
     RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH or NAME@variant=PATH.
     """
-    return open_program(replace(request, retrievers=retrievers, model_options=options))
+    return open_program(replace(request, retrievers=retrievers, triage=triage, model_options=options))

@@ -9,6 +9,7 @@ from bright_inspect.domain.ordering import TieRule
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.retrieval.protocol import DEFAULT_OPTIONS, ModelOptions
 from bright_inspect.store.inputs import RunInput, expand_arguments
+from bright_inspect.store.triage_request import DEFAULT_TRIAGE, TriageRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class OpenRequest:
     retrievers: tuple[str, ...] = ()
     model_options: ModelOptions = DEFAULT_OPTIONS
     journals: tuple[Path, ...] = ()
+    triage: TriageRequest = DEFAULT_TRIAGE
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

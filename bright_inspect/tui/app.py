@@ -29,6 +29,7 @@ from bright_inspect.tui.themes import THEMES
 
 if TYPE_CHECKING:
     from bright_inspect.domain.measures import Measure
+    from bright_inspect.judging.decisions import Decision
     from bright_inspect.store.collections import TaskKey
     from bright_inspect.store.request import OpenRequest
     from bright_inspect.tui.desk import Desk, Scored
@@ -305,6 +306,60 @@ class BrightInspect(App[BrightInspectError]):
             view, live = screen.view, self.desk.live
             request = LiveRequest(live.retriever, ORIGINAL, view.text or "", live.depth)
             self.push_screen(ExplainScreen(view, request, screen.document))
+
+    def action_triage(self) -> None:
+        """Judge the unjudged documents of the queries at hand, one by one."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+        from bright_inspect.tui.screens.triage import TriageScreen
+
+        screen = self._desk_screen()
+        if screen is not None and screen.ready and not isinstance(screen, TriageScreen):
+            tasks = screen.tasks
+            if isinstance(screen, InspectScreen):
+                tasks = ((screen.row.key.dataset, screen.row.key.task),)
+            self.push_screen(TriageScreen(tasks))
+
+    def action_judge(self, relevance: int) -> None:
+        """Judge the document at hand on the Inspect screen."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+
+        screen = self._desk_screen()
+        if not (isinstance(screen, InspectScreen) and screen.ready and screen.view and screen.document):
+            return
+        if self.runner.busy("judge"):
+            return
+        desk, view, doc_id = self.desk, screen.view, screen.document
+
+        def kept(decision: Decision) -> None:
+            said = f"{doc_id}: {decision.relevance} by {decision.annotator}, kept in {desk.triage.journal.path.name}"
+            self.notify(f"{said}; z takes it back, L lets it count.", markup=False)
+            self.take_over_decisions()
+
+        self.runner.start("judge", lambda token: desk.judge(view, doc_id, relevance, token), kept)
+
+    def action_take_back(self) -> None:
+        """Take the annotator's last decision back."""
+        if self._desk_screen() is None or self.runner.busy("judge"):
+            return
+
+        def done(taken: Decision | None) -> None:
+            what = "There is nothing of yours to take back."
+            if taken is not None:
+                what = f"Taken back: {taken.kind} of {taken.doc_id or f'query {taken.query_id}'}."
+            self.notify(what, markup=False)
+            self.take_over_decisions()
+
+        self.runner.start("judge", self.desk.triage.undo, done)
+
+    def take_over_decisions(self) -> None:
+        """Let layers made of decisions say what the journal says now; if one of them counts, score anew."""
+        desk = self.desk
+
+        def done(anew: bool) -> None:
+            if anew:
+                self._score("scoring by the new judgments …")
+
+        self.runner.start("layers", desk.take_over_decisions, done)
 
     def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
         """Open the queries of some tasks above the overview."""

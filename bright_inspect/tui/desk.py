@@ -20,13 +20,14 @@ from bright_inspect.evaluation.query_rows import QueryRow, query_rows
 from bright_inspect.evaluation.scored_findings import depth_findings, metrics_beside_findings
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
 from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_audit
-from bright_inspect.judging.layers import layers_of_request
+from bright_inspect.judging.decisions import Decision
+from bright_inspect.judging.layers import DecisionLayers, layers_of_request
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts, short_texts
-from bright_inspect.store.layers import JudgmentChange, layer_changes, layer_counts
+from bright_inspect.store.layers import JudgmentChange, layer_changes, layer_counts, remake_layers
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
@@ -34,6 +35,7 @@ from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.session import Session
 from bright_inspect.tui.live_desk import LiveDesk
 from bright_inspect.tui.locks import held
+from bright_inspect.tui.triage_desk import TriageDesk
 
 #: Listed documents of this many characters are read along with their query, so that the cursor moves without waiting.
 _SHORT_TEXT = 20_000
@@ -65,6 +67,7 @@ class Desk:
         self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
+        self.triage = TriageDesk(self.session, self._cursor, opening.request.journals, opening.request.triage)
         self.live = LiveDesk(self.session, self._cursor, opening.request.retrievers, opening.request.model_options)
 
     @property
@@ -121,6 +124,25 @@ class Desk:
         """What a layer judges otherwise than the judgments that count now."""
         with self._cursor(token) as cursor:
             return self._of_open_tasks(layer_changes(cursor, None, layer))
+
+    def take_over_decisions(self, token: CancelToken) -> bool:
+        """Make the layers of decisions anew, so that they say what the journal says now; whether one of them counts, so
+        that scores change."""
+        with held(self._score_lock, token), self._cursor(token) as cursor:
+            log = self.triage.log()
+            made = DecisionLayers(log.decisions, log.findings)
+            remake_layers(self.session, cursor, made)
+            own = {layer for task in self.session.tasks for layer in made.names(task)}
+            return any(layer in own or ":" in layer for layer in _active_layers(self.session).values())
+
+    def judge(self, view: QueryView, doc_id: str, relevance: int, token: CancelToken) -> Decision:
+        """Keep a judgment of any document of a query, a gold too.
+
+        Raises:
+            BrightInspectError: it was not kept.
+        """
+        text = self.text((view.key.dataset, view.key.task), doc_id, False, token)
+        return self.triage.write(self.triage.decision(view.key, doc_id, relevance, view.text, text), token)
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from bright_inspect.tui.screens.inspect import InspectScreen
 from bright_inspect.tui.screens.live import LiveScreen
 from bright_inspect.tui.screens.overview import OverviewScreen
 from bright_inspect.tui.screens.queries import QueriesScreen
+from bright_inspect.tui.screens.triage import TriageScreen
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 from tests.tui.driving import demo_app, driven, inspect, line, press, queries, reader_of, screen_of, table_of
@@ -40,6 +41,8 @@ TOGETHER = [
     ("everywhere", "explain", "reader"),
     ("everywhere", "ablation", "lists"),
     ("everywhere", "ablation", "reader"),
+    ("everywhere", "triage", "lists"),
+    ("everywhere", "triage", "reader"),
 ]
 OWNERS: dict[str, type[DOMNode]] = {
     "everywhere": BrightInspect,
@@ -50,6 +53,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "live": LiveScreen,
     "explain": ExplainScreen,
     "ablation": AblationScreen,
+    "triage": TriageScreen,
     "lists": LineTable,
     "reader": TextReader,
 }

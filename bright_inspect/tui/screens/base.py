@@ -70,6 +70,11 @@ class DeskScreen(Screen[None]):
     def desk_changed(self) -> None:
         """Another measure, layer, baseline or compared run: show it, keeping the place."""
 
+    @property
+    def tasks(self) -> tuple[TaskKey, ...]:
+        """The tasks whose queries are at hand."""
+        return tuple(self.desk.session.tasks)
+
     def audit_target(self) -> tuple[AuditTarget, int] | None:
         """What the value under the cursor is of, and of which run; None where there is no value."""
         return None

@@ -68,6 +68,11 @@ class QueriesScreen(DeskScreen):
         self._shown: list[QueryRow] = []
         self._note_lines = 1
 
+    @property
+    def tasks(self) -> tuple[TaskKey, ...]:
+        """The tasks whose queries are listed."""
+        return self._tasks
+
     def compose(self) -> ComposeResult:
         yield CellLine(id="top")
         yield CellLine(id="headline")

@@ -1,0 +1,285 @@
+"""Triage: unjudged documents one after the other, judged by one key each, with what speaks for them and what it
+changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual import events
+
+from bright_inspect.judging.decisions import Decision
+from bright_inspect.judging.queue import QueueItem
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.query_view import QueryView
+from bright_inspect.tui import keymap
+from bright_inspect.tui.screens.text_entry import TextEntry
+from bright_inspect.tui.screens.triage_view import (
+    CANDIDATE,
+    GOLDS,
+    GUIDELINES,
+    QUERY,
+    REASONING,
+    THREE_PANES,
+    TWO_PANES,
+    TriageView,
+)
+from bright_inspect.tui.triage_desk import STARTER_TAGS, Triage, seen, with_texts
+from bright_inspect.tui.widgets.reader import TextReader
+
+
+class TriageScreen(TriageView):
+    """A key is acknowledged by the next document: it comes up once the decision is on disk."""
+
+    BINDINGS = keymap.bindings("triage")
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        if not self.ready:
+            return
+        self.query_one("#triage-candidate", TextReader).focus()
+        self._open()
+
+    def _open(self) -> None:
+        desk, tasks, measure = self.desk.triage, self._of_tasks, self.desk.scored.measure
+
+        def failed() -> None:
+            if not self.left:
+                self.dismiss()
+
+        self._working.start(
+            lambda tell, token: desk.open_triage(tasks, measure, tell, token), self._opened, failed, "making the queue"
+        )
+
+    def desk_changed(self) -> None:
+        """Another measure or layer: what would change what is worked out anew."""
+        self._queries.forget()
+        self._open()
+
+    @property
+    def tasks(self) -> tuple[TaskKey, ...]:
+        """The tasks whose documents are judged."""
+        return self._of_tasks
+
+    def on_resize(self, event: events.Resize) -> None:
+        if self.ready:
+            self._show()
+
+    def leave_level(self) -> bool:
+        """Back to the evidence first, if what the judgments change is shown."""
+        if self._changes:
+            self.action_what_if()
+            return True
+        self._queries.stop()
+        for lane in ("triage", "triage-text"):
+            self.runner.cancel(lane)
+        self.program.take_over_decisions()
+        return False
+
+    @property
+    def document(self) -> str | None:
+        """The id of the document at hand, which blind judging does not tell."""
+        return None if self._shown is None or self._blind else self._shown.doc_id
+
+    # --- the item ------------------------------------------------------------------------------------------------
+
+    def _opened(self, triage: Triage) -> None:
+        if not self.left:
+            self._triage = triage
+            self._load()
+
+    def _load(self) -> None:
+        """Read the current item; until its text is there, no key judges it."""
+        triage = self._triage
+        if triage is None or self.left:
+            return
+        item = triage.queue.current
+        self._shown = None
+        if item is None:
+            self._view, self._text = None, None
+            self._show()
+            return
+        self._queries.ask(item.query, lambda read: self._read(item, *read), self._show)
+
+    def _read(self, item: QueueItem, view: QueryView, texts: dict[str, str | None]) -> None:
+        if self.left or self._triage is None or self._triage.queue.current != item:
+            return
+        self._view, self._texts = view, texts
+
+        def done(text: str | None) -> None:
+            if not self.left and self._triage is not None and self._triage.queue.current == item:
+                self._text, self._shown = text, item
+                self._note, self._why, self._tags = "", "", []
+                self._show()
+                following = self._triage.following.get(replace(item, repeat=False))
+                if following is not None:
+                    self._queries.read_on(following.query)
+
+        if texts.get(item.doc_id) is not None:
+            done(texts[item.doc_id])
+            return
+        desk, task = self.desk, (item.query.dataset, item.query.task)
+        self.runner.start("triage-text", lambda token: desk.text(task, item.doc_id, False, token), done)
+
+    # --- deciding ------------------------------------------------------------------------------------------------
+
+    def action_judge(self, relevance: int) -> None:
+        """Judge the document: 0 not relevant, 1 relevant, 2 and 3 graded; -1 unsure."""
+        item = self._shown
+        if item is None or self._writing or self._view is None:
+            return
+        if relevance > 0 and self.desk.triage.request.why_needed and not self._why:
+
+            def answered(why: str | None) -> None:
+                if why:
+                    self._why = why
+                    self.action_judge(relevance)
+
+            self.app.push_screen(TextEntry("Why does it help?"), answered)
+            return
+        desk, known = self.desk.triage, self._of(item)
+        decision = desk.decision(
+            item.query, item.doc_id, None if relevance < 0 else relevance, self._view.text, self._text
+        )
+        decision = with_texts(decision, note=self._note, why=self._why, tags=self._tags, repeat=item.repeat)
+        if known is not None:
+            labels = [run.label for run in self.desk.session.runs]
+            decision = replace(decision, evidence=seen(known[0], known[2], labels, blind=self._blind))
+        self._write(decision, self._judged)
+
+    def action_skip(self) -> None:
+        """Leave the document undecided for now; that is kept too."""
+        item = self._shown
+        if item is not None and not self._writing and self._view is not None:
+            decision = self.desk.triage.decision(item.query, item.doc_id, None, self._view.text, self._text)
+            self._write(replace(decision, kind="skip"), self._skipped)
+
+    def _write(self, decision: Decision, done: object) -> None:
+        self._writing = True
+        desk = self.desk.triage
+
+        def kept(decision: Decision) -> None:
+            self._writing = False
+            if callable(done):
+                done(decision)
+
+        def failed() -> None:
+            self._writing = False
+
+        self.runner.start("judge", lambda token: desk.write(decision, token), kept, failed)
+
+    def _judged(self, decision: Decision) -> None:
+        triage, item = self._triage, self._shown
+        if triage is None or item is None:
+            return
+        triage.queue.decide(decision.relevance)
+        self._overlay(item, decision.relevance)
+        self._load()
+
+    def _skipped(self, decision: Decision) -> None:
+        if self._triage is not None:
+            self._triage.queue.next()
+            self._load()
+
+    def _overlay(self, item: QueueItem, relevance: int | None) -> None:
+        known = self._of(item)
+        if self._triage is not None and known is not None:
+            self._triage.what_if.decide(item.query, item.doc_id, relevance, ranks=known[0].ranks)
+
+    def action_undo(self) -> None:
+        """Take the last decision back, at any depth; its document comes up again."""
+        if self._writing or self._triage is None:
+            return
+        self._writing = True
+        desk = self.desk.triage
+
+        def done(taken: Decision | None) -> None:
+            self._writing = False
+            if not self.left:
+                self._undone(taken)
+
+        def failed() -> None:
+            self._writing = False
+
+        self.runner.start("judge", desk.undo, done, failed)
+
+    def _undone(self, taken: Decision | None) -> None:
+        triage = self._triage
+        if taken is None or triage is None:
+            self.notify("There is nothing of yours to take back.", markup=False)
+            return
+        if taken.kind == "judgment" and triage.queue.decisions:
+            last = triage.queue.undo()
+            if last is not None:
+                self._overlay(last.item, None)
+        elif taken.kind == "skip":
+            triage.queue.previous()
+        else:
+            about = taken.doc_id or f"query {taken.query_id}"
+            self.notify(f"Taken back: {taken.kind} on {about}, from before this queue.", markup=False)
+        self._load()
+
+    def action_next_item(self) -> None:
+        """Pass the document over; it comes round again."""
+        if self._triage is not None and not self._writing:
+            self._triage.queue.next()
+            self._load()
+
+    def action_previous_item(self) -> None:
+        """The document shown before."""
+        if self._triage is not None and not self._writing and self._triage.queue.previous() is not None:
+            self._load()
+
+    # --- beside it -----------------------------------------------------------------------------------------------
+
+    def action_note(self) -> None:
+        """Write a note that is kept with the decision."""
+
+        def written(text: str | None) -> None:
+            if text is not None:
+                self._note = text
+                self._show()
+
+        if self._shown is not None:
+            self.app.push_screen(TextEntry("Note on this document", self._note), written)
+
+    def action_why(self) -> None:
+        """Write why the document helps; it is kept with the decision."""
+
+        def written(text: str | None) -> None:
+            if text is not None:
+                self._why = text
+                self._show()
+
+        if self._shown is not None:
+            self.app.push_screen(TextEntry("Why does it help?", self._why), written)
+
+    def action_tag(self) -> None:
+        """Put a tag on the document; it is kept with the decision."""
+
+        def written(text: str | None) -> None:
+            if text and text not in self._tags:
+                self._tags.append(text)
+                self._show()
+
+        if self._shown is not None:
+            self.app.push_screen(TextEntry("Tag", offered=STARTER_TAGS), written)
+
+    def action_guidelines(self) -> None:
+        """Read the project's guidelines in the place of the query."""
+        self._tab = QUERY if self._tab == GUIDELINES else GUIDELINES
+        self._show()
+
+    def action_what_if(self) -> None:
+        """What the judgments change, or back to what speaks for the document."""
+        self._changes = not self._changes
+        self._show()
+
+    def action_next_text(self) -> None:
+        """Another text beside the candidate; on a narrow screen in its place."""
+        tabs = [QUERY, REASONING]
+        if not self._blind and self.size.width < THREE_PANES:
+            tabs.append(GOLDS)
+        if self.size.width < TWO_PANES:
+            tabs.insert(0, CANDIDATE)
+        self._tab = tabs[(tabs.index(self._tab) + 1) % len(tabs)] if self._tab in tabs else tabs[0]
+        self._show()

@@ -1,0 +1,207 @@
+"""Judging in a session: the annotator's journal, the queue of what to judge, and what the judgments change.
+
+Methods that take a token run in workers. ``write`` is the only way into the journal; it returns once the line is on
+disk.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from bright_inspect.db import Cursor
+from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.rankings import QueryKey
+from bright_inspect.errors import UnreadableInput, UsageError
+from bright_inspect.judging.candidates import Candidate, pool_candidates, ranks_needed
+from bright_inspect.judging.decisions import Decision, PairKey, text_sha256
+from bright_inspect.judging.effect import candidate_effects
+from bright_inspect.judging.evidence import Evidence, evidence_score, pool_evidence
+from bright_inspect.judging.history import Log, current, undoable
+from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
+from bright_inspect.judging.queue import Queue, QueueItem, ordered_places, queue_items
+from bright_inspect.judging.what_if import WhatIf, load_what_if
+from bright_inspect.retrieval.protocol import Progress
+from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.progress import CancelToken
+from bright_inspect.store.session import Session
+from bright_inspect.store.triage_request import TriageRequest
+
+#: Starter tags: causes of failures, and the kinds of reasoning that BRIGHT's paper names (section 3, its four types).
+STARTER_TAGS = (
+    "lexical-gap", "wrong-entity", "too-general", "background-only", "near-duplicate", "query-unclear",
+    "deductive", "analogical", "causal", "analytical",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Triage:
+    """A queue that was made, with what is shown of its items: the candidate, its effect and its evidence."""
+
+    queue: Queue
+    candidates: dict[QueueItem, tuple[Candidate, float, tuple[Evidence, ...]]]
+    ranks_to: int | None
+    what_if: WhatIf
+    following: dict[QueueItem, QueueItem]
+
+
+class TriageDesk:
+    """One annotator's work in a session."""
+
+    def __init__(
+        self,
+        session: Session,
+        cursor: Callable[[CancelToken], AbstractContextManager[Cursor]],
+        journals: Sequence[Path],
+        request: TriageRequest,
+    ) -> None:
+        self._session, self._cursor, self._journals = session, cursor, tuple(journals) or (DEFAULT_JOURNAL,)
+        self.request = request
+        self.annotator = request.annotator or _user()
+        self.journal = Journal(self._journals[0])
+        self._log: Log | None = None
+
+    def log(self) -> Log:
+        """What is in the journals; read once, and followed.
+
+        Raises:
+            UnreadableInput: one cannot be read.
+        """
+        if self._log is None:
+            self._log = Log(self._journals)
+        else:
+            self._log.follow()
+        return self._log
+
+    def said(self) -> dict[PairKey, int | None]:
+        """What the annotator last said of each pair, None for unsure."""
+        return {
+            pair: lines[self.annotator].relevance
+            for pair, lines in current(self.log().decisions).items()
+            if self.annotator in lines
+        }
+
+    def guidelines(self) -> str | None:
+        """The project's guidelines, or None if there are none.
+
+        Raises:
+            UnreadableInput: the file cannot be read.
+        """
+        path = self.request.guidelines
+        if path is None:
+            return None
+        try:
+            return path.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UnreadableInput(
+                f"{path}: {error.strerror or error}.", "Name a text file: --guidelines FILE."
+            ) from None
+
+    def open_triage(self, tasks: Sequence[TaskKey], measure: Measure, tell: Progress, token: CancelToken) -> Triage:
+        """Pool the unjudged documents of these tasks, and put them in order.
+
+        Raises:
+            UsageError: the order names a run that is not open.
+            UnreadableInput: a journal cannot be read.
+        """
+        request, session = self.request, self._session
+        with self._cursor(token) as cursor:
+            tell(0, 1, "pooling unjudged documents")
+            said = self.said()
+            pool = pool_candidates(
+                session, cursor, depth=request.depth, ranks_to=ranks_needed(measure), tasks=tasks, decided=list(said)
+            )
+            token.check()
+            tell(0, 1, "working out what each would change")
+            effects = candidate_effects(session, cursor, pool, measure).tolist()
+            evidence = pool_evidence(session, cursor, pool, progress=tell, check=token.check)
+            scores = [evidence_score(pieces) for pieces in evidence]
+            places = ordered_places(
+                pool, request.order, effects=effects, scores=scores, run_id=self._run_id(), seed=request.seed,
+                per_query=request.per_query, blind=request.blind,
+            )  # fmt: skip
+            what_if = load_what_if(session, cursor, measure, _known(said), pool_depth=request.depth)
+        items = queue_items(pool, places)
+        earlier = [QueueItem(QueryKey(*pair[:3]), pair[3]) for pair in said]
+        queue = Queue(
+            items, held_back=pool.held_back_count, repeat_rate=request.repeat_rate, earlier=earlier, seed=request.seed
+        )
+        named = queue_items(pool, range(len(pool)))
+        return Triage(
+            queue,
+            {item: (pool[place], effects[place], evidence[place]) for place, item in enumerate(named)},
+            pool.ranks_to,
+            what_if,
+            dict(pairwise(items)),
+        )
+
+    def _run_id(self) -> int | None:
+        wanted = self.request.run
+        if wanted is None:
+            return None
+        for run in self._session.runs:
+            if wanted in (run.label, run.name.in_full, run.name.system):
+                return run.run_id
+        labels = ", ".join(run.label for run in self._session.runs)
+        raise UsageError(f"--triage-run {wanted}: no run is called so.", f"Runs: {labels}.")
+
+    def decision(
+        self, query: QueryKey, doc_id: str, relevance: int | None, query_text: str | None, text: str | None
+    ) -> Decision:
+        """A judgment by the annotator, with the hashes of the texts that were in view."""
+        return Decision(
+            query.dataset, query.task, query.query_id, doc_id, self.annotator, relevance,
+            query_sha256=None if query_text is None else text_sha256(query_text),
+            doc_sha256=None if text is None else text_sha256(text),
+        )  # fmt: skip
+
+    def write(self, decision: Decision, token: CancelToken) -> Decision:
+        """Append a line to the annotator's journal; it is on disk when this returns.
+
+        Raises:
+            BrightInspectError: it was not kept.
+        """
+        # Not stopped between: a line that is on disk must be acknowledged.
+        self.journal.append(decision)
+        return decision
+
+    def undo(self, token: CancelToken) -> Decision | None:
+        """Take back the annotator's last line, at any depth; the line that was taken back, or None if there is none.
+
+        Raises:
+            BrightInspectError: it was not kept.
+        """
+        last = undoable(self.log().decisions, self.annotator)
+        if last is not None:
+            self.journal.append(last.undo())
+        return last
+
+
+def seen(candidate: Candidate, evidence: Sequence[Evidence], labels: Sequence[str], *, blind: bool) -> tuple[str, ...]:
+    """What the annotator had in view, as the journal keeps it."""
+    if blind:
+        return ("blind",)
+    ranks = [f"{label} {rank}" for label, rank in zip(labels, candidate.ranks, strict=True) if rank is not None]
+    return (*ranks, *(f"{piece.kind} {piece.value:.2f}" for piece in evidence))
+
+
+def with_texts(decision: Decision, *, note: str, why: str, tags: Sequence[str], repeat: bool) -> Decision:
+    """The decision with what was written beside it."""
+    return replace(decision, note=note, why=why, tags=tuple(tags), repeat=repeat)
+
+
+def _known(said: dict[PairKey, int | None]) -> dict[PairKey, int | None]:
+    return {pair: relevance for pair, relevance in said.items() if relevance is not None}
+
+
+def _user() -> str:
+    """The user's name, as an annotator's."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return os.environ.get("USER") or "me"
