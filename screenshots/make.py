@@ -43,6 +43,7 @@ PICTURES = {
     "inspect": ("A", "enter", "n"),
     "merged": ("A", "enter", "n", "m"),
     "audit": ("A", "enter", "a"),
+    "triage": ("A", "J"),
     "gold": ("A", "enter", "n", "left"),
     "live": ("A", "enter", "r", "f5"),
     "explain": ("A", "enter", "r", "f2", "f5", "e"),

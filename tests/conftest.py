@@ -8,8 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.support import BRIGHT_TEST_DATA
+
+# The same examples on every run of CI: what chance finds elsewhere becomes a case of its own.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI") == "true":
+    settings.load_profile("ci")
 
 
 def _isolate(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

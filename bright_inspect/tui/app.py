@@ -140,6 +140,8 @@ class BrightInspect(App[BrightInspectError]):
         tasks = desk.session.tasks
         # Above the loading screen, not in its place: Textual cannot switch its default screen.
         self.push_screen(OverviewScreen() if len(tasks) > 1 else QueriesScreen(tasks))
+        if desk.triage.request.at_once:
+            self.call_after_refresh(self.action_triage)
         # What is loaded by now stays: a full collection in the middle of a key press costs its budget twice over.
         gc.collect()
         gc.freeze()

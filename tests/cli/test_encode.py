@@ -131,22 +131,29 @@ def vector_files(cache: Path) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_killed_at_any_moment_it_goes_on_to_the_same_vectors(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("retriever", "dimensions", "batch", "kills"), [(OWN, 8, 2, 5), ("minilm", 384, 8, 1)], ids=["own", "minilm"]
+)
+def test_killed_at_any_moment_it_goes_on_to_the_same_vectors(
+    tmp_path: Path, retriever: str, dimensions: int, batch: int, kills: int
+) -> None:
     moments = random.Random(7)
     words = ["tide", "moon", "reef", "coral", "ozone", "water", "spring", "layer", "warm", "light"]
-    documents = {f"d{number}": " ".join(moments.choices(words, k=moments.randint(1, 60))) for number in range(200)}
+    documents = {
+        f"d{number}": " ".join(moments.choices(words, k=moments.randint(1, 60))) for number in range(25 * batch)
+    }
     data = write_data(tmp_path / "data", documents)
-    options = ("--device", "cpu", "--batch-size", "8")
-    environment: dict[str, Any] = {"BRIGHT_INSPECT_CACHE": str(tmp_path / "whole")}
-    assert encode(data, "minilm", *options, **environment).returncode == 0
+    options = ("--device", "cpu", "--batch-size", str(batch))
+    environment: dict[str, Any] = {"BRIGHT_INSPECT_CACHE": str(tmp_path / "whole"), "OWN_PAUSE": "0.02"}
+    assert encode(data, retriever, *options, **environment).returncode == 0
     whole = [path.read_bytes() for path in vector_files(tmp_path / "whole")]
     assert len(whole[1]) == 25 * 12
 
-    environment = {"BRIGHT_INSPECT_CACHE": str(tmp_path / "killed")}
+    environment["BRIGHT_INSPECT_CACHE"] = str(tmp_path / "killed")
     kept = 0
-    for number in range(5):
+    for number in range(kills):
         wanted = 12 * moments.randint(5 * number, 5 * number + 3)
-        with started(data, "minilm", *options, **environment) as process:
+        with started(data, retriever, *options, **environment) as process:
             try:
                 while process.poll() is None:
                     vectors, batches = vector_files(tmp_path / "killed")
@@ -160,9 +167,9 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_vectors(tmp_path: Path) -> 
                 process.kill()
         vectors, batches = vector_files(tmp_path / "killed")
         records = batches.stat().st_size // 12 if batches.exists() else 0
-        rows = vectors.stat().st_size // (4 * 384) if vectors.exists() else 0
-        assert 8 * records <= rows <= 8 * records + 8, "at most one batch is lost"
+        rows = vectors.stat().st_size // (4 * dimensions) if vectors.exists() else 0
+        assert batch * records <= rows <= batch * (records + 1), "at most one batch is lost"
         kept = 12 * records
     assert 0 < kept < len(whole[1])
-    assert encode(data, "minilm", *options, **environment).returncode == 0
+    assert encode(data, retriever, *options, **environment).returncode == 0
     assert [path.read_bytes() for path in vector_files(tmp_path / "killed")] == whole

@@ -78,6 +78,11 @@ async def test_each_key_is_a_line_in_the_journal_and_brings_the_next(tmp_path: P
         screen_of(pilot, QueriesScreen)
 
 
+async def test_it_can_be_opened_on_judging(tmp_path: Path) -> None:
+    async with driven(program(tmp_path, at_once=True)) as pilot:
+        screen_of(pilot, TriageScreen)
+
+
 async def test_undo_at_any_depth_brings_the_document_back(tmp_path: Path, folder: Path) -> None:
     async with driven(program(tmp_path)) as pilot:
         await press(pilot, "J")
