@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from bright_inspect.demo import BASELINE, demo_runs
 from bright_inspect.store.request import OpenRequest
+from bright_inspect.store.triage_request import TriageRequest
 from bright_inspect.tui.app import make_app
 from bright_inspect.tui.screens.base import DeskScreen
 from bright_inspect.tui.widgets.table import LineTable
@@ -170,7 +171,9 @@ def main(arguments: list[str]) -> int:
     if options.runs:
         request = OpenRequest(tuple(options.runs), options.data, qrels=tuple(options.qrels))
     else:
-        request = OpenRequest(tuple(map(str, demo_runs())), options.data, dataset="demo", baseline=BASELINE)
+        request = OpenRequest(
+            tuple(map(str, demo_runs())), options.data, dataset="demo", baseline=BASELINE, triage=TriageRequest("anna")
+        )
     look = Look(request, (int(width), int(height)), options.theme)
     wanted: dict[str, tuple[str, ...]] = dict(PICTURES)
     if options.one:

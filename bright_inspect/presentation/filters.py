@@ -8,9 +8,10 @@ from __future__ import annotations
 import operator
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.domain.tally import TIE_TOLERANCE
 from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
@@ -26,6 +27,7 @@ FILTER_TERMS = (
     ("rank(gold,base)>100", "the same in the baseline"),
     ("golds>10", "how many golds the query has"),
     ("task:pony  id:37", "the task's name holds pony; the query's id is 37"),
+    ("tag:lexical-gap", "the query, or a document of it, has a tag that holds these letters"),
     ("win loss tie both-zero", "the outcome against the baseline"),
     ("tied", "tie order alone moves the value, of the compared run or the baseline (≈)"),
     ("excluded", "the compared run or the baseline lists documents excluded for the query; they were removed"),
@@ -37,6 +39,9 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 _COMPARISON = re.compile(r"(delta|run|base|golds?|rank\(gold\)|rank\(gold,base\))(<=|>=|!=|<|>|=)([+−-]?\d+(?:\.\d+)?)")
 _LOOKS_LIKE_TERM = re.compile(r"[\w(),]+(<=|>=|!=|<|>|=)\S*")
 Predicate = Callable[[QueryRow], bool]
+Tags = Mapping[QueryKey, Collection[str]]
+"""The tags of a query and of its documents."""
+_NO_TAGS: Tags = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +61,13 @@ def row_delta(row: QueryRow, run: int, baseline: int) -> float | None:
     return None if value is None or base is None else value - base
 
 
-def parse_filter(text: str, run: int, baseline: int) -> RowFilter:
+def parse_filter(text: str, run: int, baseline: int, tags: Tags = _NO_TAGS) -> RowFilter:
     """Read a filter line; ``run`` and ``baseline`` are the indexes of the compared runs.
 
     Raises:
         UsageError: a term that looks like a comparison is not one.
     """
-    return RowFilter(text.strip(), tuple(_predicate(word, run, baseline) for word in _words(text)))
+    return RowFilter(text.strip(), tuple(_predicate(word, run, baseline, tags) for word in _words(text)))
 
 
 def _words(text: str) -> list[str]:
@@ -75,12 +80,14 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def _predicate(word: str, run: int, baseline: int) -> Predicate:
+def _predicate(word: str, run: int, baseline: int, tags: Tags) -> Predicate:
     lower = word.lower()
     if match := _COMPARISON.fullmatch(lower):
         return _comparison(match[1], _OPERATORS[match[2]], float(match[3].replace("−", "-")), run, baseline)
     if lower.startswith("task:"):
         return lambda row: lower[5:] in row.key.task
+    if lower.startswith("tag:"):
+        return lambda row: any(lower[4:] in tag.lower() for tag in tags.get(row.key, ()))
     if lower.startswith("id:"):
         return lambda row: row.key.query_id.lower() == lower[3:]
     if lower in ("win", "loss", "tie", "both-zero"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.defaults import default_measure
 from bright_inspect.evaluation.gold_fate import FAR, NEAR, GoldFate
 from bright_inspect.evaluation.scores import TaskScores
@@ -179,3 +181,14 @@ def _tie_notes(compared: Comparison, scores: Mapping[tuple[int, TaskKey], TaskSc
 def opening_measure(tasks: Sequence[TaskKey]) -> Measure:
     """The measure to open with: that of the first task's dataset."""
     return default_measure(tasks[0][0])
+
+
+def tag_notes(tags: Mapping[QueryKey, Collection[str]]) -> list[Cell]:
+    """How many queries have each tag, the most frequent first; nothing where there is none."""
+    counts = Counter(tag for of_query in tags.values() for tag in of_query)
+    if not counts:
+        return []
+    spans = [Span("tags: ", "dim")]
+    for number, (tag, count) in enumerate(sorted(counts.items(), key=lambda item: (-item[1], item[0]))):
+        spans += [Span(" · " if number else "", "dim"), Span(tag), Span(f" {count}", "dim")]
+    return [(*spans, Span(" · tag:NAME filters queries", "dim"))]

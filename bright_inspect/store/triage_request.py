@@ -9,6 +9,11 @@ from typing import Literal, get_args
 #: See ``judging.queue.Order``.
 TriageOrder = Literal["effect", "evidence", "agreement", "run", "random"]
 TRIAGE_ORDERS: tuple[TriageOrder, ...] = get_args(TriageOrder)
+#: Starter tags: causes of failures, and the kinds of reasoning that BRIGHT's paper names (section 3, its four types).
+STARTER_TAGS = (
+    "lexical-gap", "wrong-entity", "too-general", "background-only", "near-duplicate", "query-unclear",
+    "deductive", "analogical", "causal", "analytical",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,13 @@ from bright_inspect.domain.visible import visible
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.tui import keymap
+from bright_inspect.tui.judging_actions import JudgingActions
 from bright_inspect.tui.runner import Runner, WorkFinished, message_of
 from bright_inspect.tui.screens.loading import LoadingScreen, ProgressMade
 from bright_inspect.tui.themes import THEMES
 
 if TYPE_CHECKING:
     from bright_inspect.domain.measures import Measure
-    from bright_inspect.judging.decisions import Decision
     from bright_inspect.store.collections import TaskKey
     from bright_inspect.store.request import OpenRequest
     from bright_inspect.tui.desk import Desk, Scored
@@ -47,7 +47,7 @@ def _commands() -> type[Provider]:
     return BrightCommands
 
 
-class BrightInspect(App[BrightInspectError]):
+class BrightInspect(JudgingActions, App[BrightInspectError]):
     """The terminal program. ``run()`` returns the error that ended it, or None."""
 
     TITLE = "bright-inspect"
@@ -136,7 +136,7 @@ class BrightInspect(App[BrightInspectError]):
         from bright_inspect.tui.screens.queries import QueriesScreen
 
         self._desk = desk
-        self.runner.start("convert", desk.convert, lambda _: self._desk_changed())
+        self.runner.start("convert", desk.convert, lambda _: self.tell_desk_changed())
         tasks = desk.session.tasks
         # Above the loading screen, not in its place: Textual cannot switch its default screen.
         self.push_screen(OverviewScreen() if len(tasks) > 1 else QueriesScreen(tasks))
@@ -160,14 +160,16 @@ class BrightInspect(App[BrightInspectError]):
 
     # --- what every screen can do --------------------------------------------------------------------------------
 
-    def _desk_changed(self) -> None:
+    def tell_desk_changed(self) -> None:
+        """Let every screen follow the desk."""
         from bright_inspect.tui.screens.base import DeskScreen
 
         for screen in self.screen_stack:
             if isinstance(screen, DeskScreen) and screen.ready:
                 screen.desk_changed()
 
-    def _desk_screen(self) -> DeskScreen | None:
+    def desk_screen(self) -> DeskScreen | None:
+        """The present screen, if it is one over the session."""
         if self._desk is None:
             return None
         from bright_inspect.tui.screens.base import DeskScreen
@@ -176,7 +178,7 @@ class BrightInspect(App[BrightInspectError]):
 
     async def action_back(self) -> None:
         """Leave one level: what the screen has open, then the screen, then the program."""
-        screen = self._desk_screen()
+        screen = self.desk_screen()
         if screen is not None and screen.ready and screen.leave_level():
             return
         if len(self.screen_stack) > _FIRST_LEVEL:
@@ -186,21 +188,21 @@ class BrightInspect(App[BrightInspectError]):
 
     def action_next_baseline(self) -> None:
         """Make the next run the baseline."""
-        if self._desk_screen() is None or len(self.desk.session.runs) < 2:
+        if self.desk_screen() is None or len(self.desk.session.runs) < 2:
             return
         self.desk.next_baseline()
-        self._desk_changed()
+        self.tell_desk_changed()
 
     def action_next_run(self) -> None:
         """Compare the next run with the baseline."""
-        if self._desk_screen() is None or len(self.desk.session.runs) < 3:
+        if self.desk_screen() is None or len(self.desk.session.runs) < 3:
             return
         self.desk.next_run()
-        self._desk_changed()
+        self.tell_desk_changed()
 
     def action_choose_measure(self) -> None:
         """Choose measure and cutoff from a list."""
-        if self._desk_screen() is None:
+        if self.desk_screen() is None:
             return
         from bright_inspect.tui.screens.measure_choice import MeasureChoice
 
@@ -210,11 +212,11 @@ class BrightInspect(App[BrightInspectError]):
         """Score everything by another measure; the screens follow when it is done."""
         if measure is not None and measure != (self._wanted_measure or self.desk.scored.measure):
             self._wanted_measure = measure
-            self._score(f"scoring by {measure} …")
+            self.score_anew(f"scoring by {measure} …")
 
     def action_choose_layer(self) -> None:
         """Choose which judgments count."""
-        if self._desk_screen() is None:
+        if self.desk_screen() is None:
             return
         from bright_inspect.tui.screens.layers import LayersScreen
 
@@ -224,9 +226,9 @@ class BrightInspect(App[BrightInspectError]):
         """Let another layer of judgments count; the screens follow when everything is scored by it."""
         if layer is not None and (self._wanted_layer is not None or set(self.desk.scored.layers.values()) != {layer}):
             self._wanted_layer = layer
-            self._score(f"scoring by the judgments of {visible(layer)} …")
+            self.score_anew(f"scoring by the judgments of {visible(layer)} …")
 
-    def _score(self, text: str) -> None:
+    def score_anew(self, text: str) -> None:
         """Score by what is wanted now; what was asked for before and is not done yet is still wanted."""
         desk, layer = self.desk, self._wanted_layer
         measure = self._wanted_measure or desk.scored.measure
@@ -234,7 +236,7 @@ class BrightInspect(App[BrightInspectError]):
         def done(scored: Scored) -> None:
             self._wanted_measure = self._wanted_layer = None
             desk.scored = scored
-            self._desk_changed()
+            self.tell_desk_changed()
 
         def failed() -> None:
             self._wanted_measure = self._wanted_layer = None
@@ -269,7 +271,7 @@ class BrightInspect(App[BrightInspectError]):
 
     def action_findings(self) -> None:
         """Show what was odd in the files."""
-        if self._desk_screen() is None:
+        if self.desk_screen() is None:
             return
         from bright_inspect.tui.screens.findings import FindingsScreen
 
@@ -277,7 +279,7 @@ class BrightInspect(App[BrightInspectError]):
 
     def action_audit(self) -> None:
         """Take the value under the cursor apart."""
-        screen = self._desk_screen()
+        screen = self.desk_screen()
         target = screen.audit_target() if screen is not None and screen.ready else None
         if target is None:
             return
@@ -289,7 +291,7 @@ class BrightInspect(App[BrightInspectError]):
         """Search the query at hand again."""
         from bright_inspect.tui.screens.inspect import InspectScreen
 
-        screen = self._desk_screen()
+        screen = self.desk_screen()
         if isinstance(screen, InspectScreen) and screen.ready and screen.view is not None:
             from bright_inspect.tui.screens.live import LiveScreen
 
@@ -299,7 +301,7 @@ class BrightInspect(App[BrightInspectError]):
         """Say why the document at hand is scored as it is."""
         from bright_inspect.tui.screens.inspect import InspectScreen
 
-        screen = self._desk_screen()
+        screen = self.desk_screen()
         if isinstance(screen, InspectScreen) and screen.ready and screen.view is not None and screen.document:
             from bright_inspect.domain.names import ORIGINAL
             from bright_inspect.evaluation.live import LiveRequest
@@ -308,60 +310,6 @@ class BrightInspect(App[BrightInspectError]):
             view, live = screen.view, self.desk.live
             request = LiveRequest(live.retriever, ORIGINAL, view.text or "", live.depth)
             self.push_screen(ExplainScreen(view, request, screen.document))
-
-    def action_triage(self) -> None:
-        """Judge the unjudged documents of the queries at hand, one by one."""
-        from bright_inspect.tui.screens.inspect import InspectScreen
-        from bright_inspect.tui.screens.triage import TriageScreen
-
-        screen = self._desk_screen()
-        if screen is not None and screen.ready and not isinstance(screen, TriageScreen):
-            tasks = screen.tasks
-            if isinstance(screen, InspectScreen):
-                tasks = ((screen.row.key.dataset, screen.row.key.task),)
-            self.push_screen(TriageScreen(tasks))
-
-    def action_judge(self, relevance: int) -> None:
-        """Judge the document at hand on the Inspect screen."""
-        from bright_inspect.tui.screens.inspect import InspectScreen
-
-        screen = self._desk_screen()
-        if not (isinstance(screen, InspectScreen) and screen.ready and screen.view and screen.document):
-            return
-        if self.runner.busy("judge"):
-            return
-        desk, view, doc_id = self.desk, screen.view, screen.document
-
-        def kept(decision: Decision) -> None:
-            said = f"{doc_id}: {decision.relevance} by {decision.annotator}, kept in {desk.triage.journal.path.name}"
-            self.notify(f"{said}; z takes it back, L lets it count.", markup=False)
-            self.take_over_decisions()
-
-        self.runner.start("judge", lambda token: desk.judge(view, doc_id, relevance, token), kept)
-
-    def action_take_back(self) -> None:
-        """Take the annotator's last decision back."""
-        if self._desk_screen() is None or self.runner.busy("judge"):
-            return
-
-        def done(taken: Decision | None) -> None:
-            what = "There is nothing of yours to take back."
-            if taken is not None:
-                what = f"Taken back: {taken.kind} of {taken.doc_id or f'query {taken.query_id}'}."
-            self.notify(what, markup=False)
-            self.take_over_decisions()
-
-        self.runner.start("judge", self.desk.triage.undo, done)
-
-    def take_over_decisions(self) -> None:
-        """Let layers made of decisions say what the journal says now; if one of them counts, score anew."""
-        desk = self.desk
-
-        def done(anew: bool) -> None:
-            if anew:
-                self._score("scoring by the new judgments …")
-
-        self.runner.start("layers", desk.take_over_decisions, done)
 
     def open_task(self, tasks: tuple[TaskKey, ...]) -> None:
         """Open the queries of some tasks above the overview."""

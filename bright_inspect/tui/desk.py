@@ -62,12 +62,14 @@ class Desk:
         self.scored = scored
         self.baseline_index = self.session.baseline.run_id
         self.run_index = 0 if self.baseline_index else min(1, len(self.session.runs) - 1)
+        self.triage = TriageDesk(self.session, self._cursor, opening.request.journals, opening.request.triage)
+        #: The tags of each query and of its documents.
+        self.tags: dict[QueryKey, frozenset[str]] = self.triage.query_tags()
         self._converted = threading.Event()
         self._task_lock = threading.Lock()
         self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
-        self.triage = TriageDesk(self.session, self._cursor, opening.request.journals, opening.request.triage)
         self.live = LiveDesk(self.session, self._cursor, opening.request.retrievers, opening.request.model_options)
 
     @property
@@ -132,6 +134,7 @@ class Desk:
             log = self.triage.log()
             made = DecisionLayers(log.decisions, log.findings)
             remake_layers(self.session, cursor, made)
+            self.tags = self.triage.query_tags()
             own = {layer for task in self.session.tasks for layer in made.names(task)}
             return any(layer in own or ":" in layer for layer in _active_layers(self.session).values())
 

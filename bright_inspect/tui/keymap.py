@@ -84,6 +84,8 @@ KEYS: tuple[Key, ...] = (
     Key("inspect-judge-1", "1", "app.judge(1)", "relevant", "judge the document: relevant", "inspect"),
     Key("inspect-judge-2", "2", "app.judge(2)", "2", "judge the document: relevant, grade 2", "inspect"),
     Key("inspect-judge-3", "3", "app.judge(3)", "3", "judge the document: relevant, grade 3", "inspect"),
+    Key("inspect-tag", "t", "app.tag_query", "tag", "put a tag on the query; tag: in a filter finds it", "inspect"),
+    Key("inspect-note", "semicolon", "app.note_query", "note", "write a note on the query", "inspect"),
     Key("inspect-undo", "z", "app.take_back", "undo", "take your last decision back, at any depth", "inspect"),
     Key("explain", "e", "app.explain", "explain",
         "why bm25, or what searched live last, scores the document as it does", "inspect", True),

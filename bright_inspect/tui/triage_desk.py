@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.measures import Measure
@@ -22,7 +23,7 @@ from bright_inspect.judging.candidates import Candidate, pool_candidates, ranks_
 from bright_inspect.judging.decisions import Decision, PairKey, text_sha256
 from bright_inspect.judging.effect import candidate_effects
 from bright_inspect.judging.evidence import Evidence, evidence_score, pool_evidence
-from bright_inspect.judging.history import Log, current, undoable
+from bright_inspect.judging.history import Log, current, tags, undoable
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
 from bright_inspect.judging.queue import Queue, QueueItem, ordered_places, queue_items
 from bright_inspect.judging.what_if import WhatIf, load_what_if
@@ -31,12 +32,6 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.progress import CancelToken
 from bright_inspect.store.session import Session
 from bright_inspect.store.triage_request import TriageRequest
-
-#: Starter tags: causes of failures, and the kinds of reasoning that BRIGHT's paper names (section 3, its four types).
-STARTER_TAGS = (
-    "lexical-gap", "wrong-entity", "too-general", "background-only", "near-duplicate", "query-unclear",
-    "deductive", "analogical", "causal", "analytical",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +80,17 @@ class TriageDesk:
             for pair, lines in current(self.log().decisions).items()
             if self.annotator in lines
         }
+
+    def query_tags(self) -> dict[QueryKey, frozenset[str]]:
+        """The tags that anyone put on each query and on its documents.
+
+        Raises:
+            UnreadableInput: a journal cannot be read.
+        """
+        found: dict[QueryKey, set[str]] = {}
+        for subject, of_subject in tags(self.log().decisions).items():
+            found.setdefault(QueryKey(*subject[:3]), set()).update(of_subject)
+        return {key: frozenset(names) for key, names in found.items()}
 
     def guidelines(self) -> str | None:
         """The project's guidelines, or None if there are none.
@@ -159,6 +165,13 @@ class TriageDesk:
             query_sha256=None if query_text is None else text_sha256(query_text),
             doc_sha256=None if text is None else text_sha256(text),
         )  # fmt: skip
+
+    def about_query(self, query: QueryKey, kind: Literal["tag", "note"], text: str) -> Decision:
+        """A tag or a note of the annotator's on a query."""
+        note, names = (text, ()) if kind == "note" else ("", (text,))
+        return Decision(
+            query.dataset, query.task, query.query_id, None, self.annotator, kind=kind, note=note, tags=names
+        )
 
     def write(self, decision: Decision, token: CancelToken) -> Decision:
         """Append a line to the annotator's journal; it is on disk when this returns.

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
+from bright_inspect.presentation.overview import tag_notes
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.triage_request import TriageRequest
 from bright_inspect.tui.app import BrightInspect, make_app
@@ -18,7 +19,18 @@ from bright_inspect.tui.screens.queries import QueriesScreen
 from bright_inspect.tui.screens.triage import TriageScreen
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
-from tests.tui.driving import NARROW, AppPilot, driven, line, messages, press, screen_of
+from tests.tui.driving import (
+    NARROW,
+    AppPilot,
+    driven,
+    inspect,
+    line,
+    messages,
+    press,
+    query_ids,
+    screen_of,
+    type_text,
+)
 from tests.tui.small import small_data, small_runs
 
 
@@ -237,3 +249,23 @@ async def test_guidelines_are_read_beside_the_document(tmp_path: Path) -> None:
     async with driven(program(tmp_path, guidelines=text)) as pilot:
         await press(pilot, "J", "i")
         assert pilot.app.screen.query_one("#triage-query", TextReader).text == "Judge what helps."
+
+
+async def test_tags_on_queries_are_filtered_by_and_counted(tmp_path: Path, folder: Path) -> None:
+    async with driven(program(tmp_path)) as pilot:
+        await press(pilot, "enter")
+        tagged = inspect(pilot).row.key.query_id
+        await press(pilot, "t")
+        pilot.app.screen.query_one(Input).value = "odd-one"
+        await press(pilot, "enter", "semicolon")
+        pilot.app.screen.query_one(Input).value = "look again"
+        await press(pilot, "enter", "q", "slash")
+        await type_text(pilot, "tag:odd")
+        await press(pilot, "enter")
+        assert query_ids(pilot) == [tagged]
+    assert [(each["kind"], each["doc_id"]) for each in lines(folder)] == [("tag", None), ("note", None)]
+    async with driven(program(tmp_path / "again")) as pilot:
+        app = pilot.app
+        assert isinstance(app, BrightInspect)
+        (note,) = tag_notes(app.desk.tags)
+        assert "".join(span.text for span in note).startswith("tags: odd-one 1 · ")

@@ -223,7 +223,7 @@ class QueriesScreen(DeskScreen):
     def _parsed(self, text: str) -> RowFilter | None:
         compared = self.desk.compared
         try:
-            return parse_filter(text, compared.run.run_id, compared.baseline.run_id)
+            return parse_filter(text, compared.run.run_id, compared.baseline.run_id, self.desk.tags)
         except UsageError as error:
             self.query_one("#status", CellLine).set_cells((Span(f"{error.message} {error.hint}", "error"),))
             return None

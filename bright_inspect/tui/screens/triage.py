@@ -11,6 +11,7 @@ from bright_inspect.judging.decisions import Decision
 from bright_inspect.judging.queue import QueueItem
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.query_view import QueryView
+from bright_inspect.store.triage_request import STARTER_TAGS
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.text_entry import TextEntry
 from bright_inspect.tui.screens.triage_view import (
@@ -23,7 +24,7 @@ from bright_inspect.tui.screens.triage_view import (
     TWO_PANES,
     TriageView,
 )
-from bright_inspect.tui.triage_desk import STARTER_TAGS, Triage, seen, with_texts
+from bright_inspect.tui.triage_desk import Triage, seen, with_texts
 from bright_inspect.tui.widgets.reader import TextReader
 
 
