@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-#: See ``judging.queue.Order``.
-TriageOrder = Literal["effect", "evidence", "agreement", "run", "random"]
+#: See ``judging.queue.Order``; ``conflicts`` are what others judged differently, to be settled.
+TriageOrder = Literal["effect", "evidence", "agreement", "run", "random", "conflicts"]
 TRIAGE_ORDERS: tuple[TriageOrder, ...] = get_args(TriageOrder)
 #: Starter tags: causes of failures, and the kinds of reasoning that BRIGHT's paper names (section 3, its four types).
 STARTER_TAGS = (

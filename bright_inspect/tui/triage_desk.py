@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -23,9 +23,10 @@ from bright_inspect.judging.candidates import Candidate, pool_candidates, ranks_
 from bright_inspect.judging.decisions import Decision, PairKey, text_sha256
 from bright_inspect.judging.effect import candidate_effects
 from bright_inspect.judging.evidence import Evidence, evidence_score, pool_evidence
-from bright_inspect.judging.history import Log, current, tags, undoable
+from bright_inspect.judging.history import Log, current, tags, undoable, votes_of
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
 from bright_inspect.judging.queue import Queue, QueueItem, ordered_places, queue_items
+from bright_inspect.judging.ranked import document_ranks
 from bright_inspect.judging.what_if import WhatIf, load_what_if
 from bright_inspect.retrieval.protocol import Progress
 from bright_inspect.store.collections import TaskKey
@@ -36,13 +37,15 @@ from bright_inspect.store.triage_request import TriageRequest
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """A queue that was made, with what is shown of its items: the candidate, its effect and its evidence."""
+    """A queue that was made, with what is shown of its items: the candidate, its effect (None = not worked out) and its
+    evidence; of conflicts, what each annotator said."""
 
     queue: Queue
-    candidates: dict[QueueItem, tuple[Candidate, float, tuple[Evidence, ...]]]
+    candidates: Mapping[QueueItem, tuple[Candidate, float | None, tuple[Evidence, ...]]]
     ranks_to: int | None
     what_if: WhatIf
-    following: dict[QueueItem, QueueItem]
+    following: Mapping[QueueItem, QueueItem]
+    votes: Mapping[QueueItem, Mapping[str, int]] = field(default_factory=dict)
 
 
 class TriageDesk:
@@ -116,6 +119,8 @@ class TriageDesk:
             UnreadableInput: a journal cannot be read.
         """
         request, session = self.request, self._session
+        if request.order == "conflicts":
+            return self._open_conflicts(tasks, measure, token)
         with self._cursor(token) as cursor:
             tell(0, 1, "pooling unjudged documents")
             said = self.said()
@@ -145,6 +150,26 @@ class TriageDesk:
             what_if,
             dict(pairwise(items)),
         )
+
+    def _open_conflicts(self, tasks: Sequence[TaskKey], measure: Measure, token: CancelToken) -> Triage:
+        """What annotators judged differently, and this one not yet; what each said stands for evidence."""
+        said = self.said()
+        disputed = {
+            pair: votes
+            for pair, votes in votes_of(self.log().decisions).items()
+            if len({relevance > 0 for relevance in votes.values()}) > 1 and pair not in said and pair[:2] in tasks
+        }
+        items = [QueueItem(QueryKey(*pair[:3]), pair[3]) for pair in disputed]
+        with self._cursor(token) as cursor:
+            ranks = document_ranks(self._session, cursor, [(item.query, item.doc_id) for item in items])
+            what_if = load_what_if(self._session, cursor, measure, _known(said), pool_depth=self.request.depth)
+        unknown = (None,) * len(self._session.runs)
+        candidates: dict[QueueItem, tuple[Candidate, float | None, tuple[Evidence, ...]]] = {
+            item: (Candidate(item.query, item.doc_id, ranks.get((item.query, item.doc_id), unknown), unknown), None, ())
+            for item in items
+        }
+        votes = dict(zip(items, disputed.values(), strict=True))
+        return Triage(Queue(items, seed=self.request.seed), candidates, None, what_if, dict(pairwise(items)), votes)
 
     def _run_id(self) -> int | None:
         wanted = self.request.run

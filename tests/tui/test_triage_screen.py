@@ -10,6 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from bright_inspect.errors import BrightInspectError
+from bright_inspect.judging.decisions import Decision
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
 from bright_inspect.presentation.overview import tag_notes
 from bright_inspect.store.request import OpenRequest
@@ -269,3 +270,17 @@ async def test_tags_on_queries_are_filtered_by_and_counted(tmp_path: Path, folde
         assert isinstance(app, BrightInspect)
         (note,) = tag_notes(app.desk.tags)
         assert "".join(span.text for span in note).startswith("tags: odd-one 1 · ")
+
+
+async def test_conflicts_of_others_are_settled(tmp_path: Path, folder: Path) -> None:
+    pair = ("bright", "biology", "0", "x0")
+    Journal(folder / DEFAULT_JOURNAL).append(
+        Decision(*pair, "bob", 0), Decision(*pair, "eve", 1), Decision("bright", "biology", "1", "x1", "bob", 1)
+    )
+    async with driven(program(tmp_path, order="conflicts")) as pilot:
+        await press(pilot, "J")
+        assert shown(pilot) == ("0", "x0")
+        assert line(pilot, "#triage-below-title") == "what speaks for it · bob 0 · eve 1"
+        await press(pilot, "1")
+        assert line(pilot, "#top").startswith("all judged")
+    assert lines(folder)[-1]["annotator"] == "anna"

@@ -81,7 +81,7 @@ class TriageView(CopyingScreen):
     def _blind(self) -> bool:
         return self.desk.triage.request.blind
 
-    def _of(self, item: QueueItem) -> tuple[Candidate, float, tuple[Evidence, ...]] | None:
+    def _of(self, item: QueueItem) -> tuple[Candidate, float | None, tuple[Evidence, ...]] | None:
         return self._triage.candidates.get(replace(item, repeat=False)) if self._triage is not None else None
 
     def _show(self) -> None:
@@ -186,7 +186,12 @@ class TriageView(CopyingScreen):
             self.query_one("#triage-below-title", CellLine).set_cells(title, warning if self.size.width > 160 else ())
             table.set_rows(columns, what_if_rows(changes, columns, blind=self._blind))
             return
-        self.query_one("#triage-below-title", CellLine).set_cells((Span("what speaks for it", "dim"),))
+        votes = triage.votes.get(item, {}) if item is not None and not self._blind else {}
+        said: Cell = (Span("what speaks for it", "dim"),)
+        for annotator, relevance in votes.items():
+            style = "gain" if relevance > 0 else "loss"
+            said = (*said, Span(" · ", "dim"), Span(f"{annotator} "), Span(str(relevance), style))
+        self.query_one("#triage-below-title", CellLine).set_cells(said)
         known = self._of(item) if item is not None else None
         if known is None:
             table.empty_message = "no candidate" if item is None else "judged before: nothing was worked out for it"
