@@ -77,7 +77,7 @@ def metrics_beside_findings(session: Session, cursor: Cursor) -> list[Finding]:
 
 
 def _metrics_beside(file: RunFile) -> Path | None:
-    name = _METRICS.get(file.path.name)
+    name = _METRICS.get(file.path.name) if file.digest is None else None
     metrics = file.path.parent / name if name else None
     return metrics if metrics is not None and metrics.is_file() else None
 
