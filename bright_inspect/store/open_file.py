@@ -40,7 +40,7 @@ from bright_inspect.store.standing import place_documents
 class OpenPart:
     """One run of an input file on its way into the session. ``rows`` is the view that everybody reads; ``columns`` is
     what it makes of the table or Parquet file behind it. ``saved`` says that it is of a saved session: the input is
-    what it was made of, and not at hand."""
+    what it was made of, and not at hand, nor the file of ``metrics`` that was beside it."""
 
     file_id: int
     input: RunInput
@@ -51,6 +51,7 @@ class OpenPart:
     findings: list[Finding]
     scored: bool
     saved: bool = False
+    metrics: tuple[Path, tuple[tuple[str, float], ...]] | None = None
 
 
 @dataclass(slots=True)

@@ -292,7 +292,14 @@ def _group(files: list[OpenPart], names: list[RunName]) -> tuple[Run, ...]:
         reasons = f"reasons_{file.file_id}" if file.read.reasons else None
         digest = file.read.digest if file.saved else None
         run_file = RunFile(
-            file.file_id, file.input.path, file.rows, file.resolution.tasks, file.read.format, reasons, digest
+            file.file_id,
+            file.input.path,
+            file.rows,
+            file.resolution.tasks,
+            file.read.format,
+            reasons,
+            digest,
+            file.metrics,
         )
         groups.setdefault(name, []).append(run_file)
     in_full = need_full_labels(groups)

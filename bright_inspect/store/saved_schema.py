@@ -107,6 +107,15 @@ TABLES: Mapping[str, SavedTable] = {
             "response": ("VARCHAR", "what was answered"),
         },
     ),
+    "metrics": SavedTable(
+        "Numbers in a file of metrics that lay beside a file of scores.",
+        {
+            **_FILE,
+            "path": ("VARCHAR", "the file of metrics"),
+            "name": ("VARCHAR", "name of the number there"),
+            "value": ("DOUBLE", "the number"),
+        },
+    ),
     "tasks": SavedTable(
         "The tasks at hand.",
         {

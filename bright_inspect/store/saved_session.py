@@ -211,7 +211,11 @@ class SavedSession(Source):
             place_documents(cursor, rows, number, tasks, collections, ties, ranked=True)
         found = ReadRun(rows, digest, kind, tag, reasons=reasons, spaced_ids=spaced)
         findings = self.findings_about("run", saved_id)
-        return OpenPart(number, named, rows, "*", found, Resolution(tasks), findings, scored, saved=True)
+        beside = self._rows(f"SELECT path, name, value FROM metrics WHERE file_id = {saved_id}")
+        metrics = (Path(beside[0][0]), tuple((name, value) for _, name, value in beside)) if beside else None
+        return OpenPart(
+            number, named, rows, "*", found, Resolution(tasks), findings, scored, saved=True, metrics=metrics
+        )
 
     def findings_about(self, about: str, file_id: int | None = None) -> list[Finding]:
         """What was found odd in the inputs: ``run`` with a file, ``data`` or ``decisions``."""
@@ -290,8 +294,11 @@ def saved_errors_told(path: Path) -> Iterator[None]:
         yield
     except QueryInterrupted:
         raise
-    except (DatabaseError, UnicodeEncodeError) as error:
+    except (DatabaseError, UnicodeEncodeError, KeyError, TypeError) as error:
+        # Another program may have written the file: a row that names one that is not there, or a value missing.
         reason = reason_of(error).replace(str(path.absolute()), "it").rstrip(".")
+        if isinstance(error, KeyError | TypeError):
+            reason = "its tables do not fit together"
         raise UnreadableInput(
             f"{path}: the saved session cannot be read ({reason}).", f"If it was copied, copy it again. {_AGAIN}"
         ) from None

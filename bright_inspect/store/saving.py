@@ -22,6 +22,7 @@ from bright_inspect.store.lists import beside
 from bright_inspect.store.opening import Opening
 from bright_inspect.store.ordering import row_order
 from bright_inspect.store.progress import Progress, ProgressListener
+from bright_inspect.store.provenance import metrics_beside
 from bright_inspect.store.run_cache import ranked_sql
 from bright_inspect.store.saved_schema import SCHEMA_VERSION, TABLES
 from bright_inspect.store.session import RunFile
@@ -212,6 +213,9 @@ class _Saving:
                 FROM marked ORDER BY dataset, task, query_id, raw_rank""",
         )
         self._select("repeats", f"FROM file_repeats WHERE file_id = {number}")
+        metrics = file.metrics if file.digest is not None else metrics_beside(file.path)
+        if metrics is not None:
+            self._insert("metrics", ((number, metrics[0], *item) for item in metrics[1]))
         if file.reasons is not None:
             self._select("reasons", f"SELECT {number} AS file_id, * FROM {identifier(file.reasons)}")
 
@@ -220,7 +224,7 @@ class _Saving:
         self._select("queries", f"FROM queries {own} ORDER BY position")
         self._select("gold_pages", f"FROM gold_pages {own} ORDER BY query_id, page_id")
         self._select("exclusions", f"SELECT DISTINCT * FROM exclusions {own} ORDER BY ALL")
-        self._select("qrels", f"FROM all_qrels {own} ORDER BY layer, query_id, doc_id")
+        self._select("qrels", f"FROM all_qrels {own} ORDER BY rowid")
         source, documents = self._collections.source(task), None
         if source is not None and task in self._session.tasks:
             with transaction(self._cursor):

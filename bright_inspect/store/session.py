@@ -17,7 +17,8 @@ class RunFile:
     """One run of an input file. ``rows`` is the view of the session's database that has its rows, with ``position``,
     their place in the file; once converted also ``rank``. ``reasons`` is that of the texts in which the run explains
     itself ``(query_id, doc_id, thought, response)``, if it has any. ``digest`` is the SHA-256 of a file of a saved
-    session: the path then is what it was called where that was saved, and names nothing here."""
+    session: the path then is what it was called where that was saved, and names nothing here;
+    ``metrics`` are the numbers that a file beside it held."""
 
     file_id: int
     path: Path
@@ -26,6 +27,7 @@ class RunFile:
     format: str = "trec"
     reasons: str | None = None
     digest: str | None = None
+    metrics: tuple[Path, tuple[tuple[str, float], ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
