@@ -112,7 +112,8 @@ class SavedSession(Source):
         return self._tasks.get((dataset, task), (False, None))[1]
 
     def offer_layers(self, collections: Collections) -> None:
-        """Give the layers that came from files to the session, and say which layer counted for each task."""
+        """Give the layers that came from files to the session, and say which layer counted for each task; the tasks
+        are known from here on."""
         given: dict[TaskKey, dict[str, GivenQrels]] = {}
         with saved_errors_told(self.path):
             rows = self._rows(
@@ -133,12 +134,13 @@ class SavedSession(Source):
                 for dataset, task, layer in self._rows("SELECT dataset, task, layer FROM layers WHERE counts")
             }
         collections.add_saved(given, counts)
-
-    def load_tasks(self, collections: Collections) -> None:
-        """Load every task that was loaded when the session was saved."""
         for key, (has_data, _) in self._tasks.items():
             while has_data and collections.source(key) is None and collections.look_further():
                 pass
+
+    def load_tasks(self, collections: Collections) -> None:
+        """Load every task that was loaded when the session was saved."""
+        for key in self._tasks:
             collections.load(key)
 
     def run_files(

@@ -317,3 +317,19 @@ def test_a_flipped_byte_is_told_or_changes_nothing(inputs: Path) -> None:
         else:
             assert alike(json.loads(done.stdout), wanted)
     assert told
+
+
+def test_a_layer_saved_draws_no_other_run(inputs: Path, tmp_path: Path) -> None:
+    inputs.mkdir()
+    data = small_data(inputs, tasks=("cooking", "gardens"))
+    fixed = write_qrels(inputs / "fixed.txt", {"0": {"x0": 1}})
+    runs = [write_trec(inputs / name / "cooking.trec", run) for name, run in (("qwen", QWEN), ("bm25", BM25))]
+    options = ["--qrels", f"fixed={fixed}", "--task", "cooking", "--layer", "original"]
+    saved = save(tmp_path, *runs, "--data", data, *options)
+    other = write_trec(tmp_path / "own" / "gardens.trec", QWEN)
+    found = answer("eval", other, saved, "--data", data)["results"]
+    assert [(row["run"], row["task"]) for row in found] == [
+        ("own", "gardens"),
+        ("qwen", "cooking"),
+        ("bm25", "cooking"),
+    ]
