@@ -27,6 +27,7 @@ COMMANDS = {
     "models": "List the retrievers and rerankers that can be used here.",
     "rerank": "Rerank the top of a run by a model.",
     "fuse": "Fuse runs into one, by ranks or by scores.",
+    "save": "Save runs and all that is shown with them as one DuckDB file, to hand over.",
     "check": "Say what is odd in run files, and what it changes.",
     "formats": "List the run formats that are read, with an example each.",
     "fetch": "Download a data set: bright-inspect fetch bright.",

@@ -48,6 +48,7 @@ def open_program(request: OpenRequest) -> int:
 def command(request: OpenRequest, retrievers: tuple[str, ...], triage: TriageRequest, options: ModelOptions) -> int:
     """Open runs in the terminal program. What you care about comes first, the baseline last.
 
-    RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH or NAME@variant=PATH.
+    RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH, NAME@variant=PATH, or what
+    bright-inspect save wrote.
     """
     return open_program(replace(request, retrievers=retrievers, triage=triage, model_options=options))

@@ -39,7 +39,7 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             qrels: tuple[str, ...],
             baseline: str | None,
             layer: str | None,
-            ties: TieRule,
+            ties: TieRule | None,
             wanted_format: str | None,
             queries: Path | None,
             corpus: tuple[Path, ...],
@@ -57,9 +57,10 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
             click.option("--baseline", metavar="NAME", help="The run to compare with; the last one unless named."),
             click.option("--format", "wanted_format", metavar="NAME",
                          help="Read the runs as this format, whatever they look like: bright-inspect formats."),
-            click.option("--ties", type=click.Choice(TIE_RULES), default="trec", show_default=True,
+            click.option("--ties", type=click.Choice(TIE_RULES),
                          help="What ranks documents of equal score: trec, doc id descending after float32 scores; "
-                              "float64, the same in double precision; file, the file's order; rank, the file's ranks."),
+                              "float64, the same in double precision; file, the file's order; rank, the file's ranks.  "
+                              "[default: trec, or what a saved session says]"),
             click.option("--layer", metavar="NAME",
                          help="The judgments that count: original, the name of a layer given with --qrels, or one of "
                               "the decisions: mine:ANNOTATOR, majority, unanimous, union, each also as only:LAYER and "

@@ -44,6 +44,10 @@ class Source(Protocol):
     def documents_sql(self, dataset: str, task: str) -> str | None:
         """``(doc_id, content)`` of the corpus, which may be a part of it, or None if there is none at hand."""
 
+    def whole_size(self, dataset: str, task: str) -> int | None:
+        """How many documents the corpus had that those at hand were taken from; None where that is not known."""
+        return None
+
     def findings(self, cursor: Cursor, dataset: str, task: str) -> list[Finding]:
         """What is odd in the task's queries and judgments. Reads them, but not the corpus.
 

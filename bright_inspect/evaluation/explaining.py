@@ -69,6 +69,6 @@ def explain(
 
 def _size_text(corpus: Corpus) -> str:
     """``1,084 of 121,249 documents``; ``39 documents`` for a corpus that is whole or of unknown size."""
-    whole = corpus_size(corpus.dataset, corpus.task)
+    whole = corpus_size(corpus.dataset, corpus.task) or corpus.whole
     of = f" of {whole:,}" if whole is not None and corpus.size < whole else ""
     return f"{corpus.size:,}{of} documents"

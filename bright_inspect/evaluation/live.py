@@ -73,7 +73,7 @@ def search_live(
     (found,) = retriever.search([request.text], request.depth, [excluded], check)
     seconds = time.perf_counter() - started
     ranking = found_ranking(found, key)
-    whole = corpus_size(key.dataset, key.task)
+    whole = corpus_size(key.dataset, key.task) or corpus.whole
     first = retriever.first_stage if isinstance(retriever, RerankingRetriever) else retriever
     return LiveResult(
         request,

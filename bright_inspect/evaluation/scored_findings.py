@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from pathlib import Path
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.measures import Measure, parse_measure
 from bright_inspect.evaluation.scores import task_scores
-from bright_inspect.store.provenance import metrics_findings
-from bright_inspect.store.session import RunFile, Session
+from bright_inspect.store.provenance import metrics_beside, metrics_findings
+from bright_inspect.store.session import Session
 
-#: The file of metrics that the tool of a score file writes beside it (FORMATS A.6, D.2).
-_METRICS = {"score.json": "results.json", "scores.json": "metrics.json"}
 #: Those of the reported measures that are recomputed: enough to tell another run's.
 _COMPARED = ("nDCG@10", "R@10", "P@1")
 
@@ -53,10 +49,10 @@ def depth_findings(session: Session, cursor: Cursor, measures: Iterable[Measure]
 def metrics_beside_findings(session: Session, cursor: Cursor) -> list[Finding]:
     """Score files whose folder holds metrics of other scores."""
     beside = [
-        (file, metrics, reported)
+        (file, *found)
         for run in session.runs
         for file in run.files
-        if (metrics := _metrics_beside(file)) is not None and (reported := _numbers(metrics))
+        if (found := file.metrics if file.digest is not None else metrics_beside(file.path)) is not None
     ]
     if not beside:
         return []
@@ -72,21 +68,5 @@ def metrics_beside_findings(session: Session, cursor: Cursor) -> list[Finding]:
     for file, metrics, reported in beside:
         recomputed = {measure: value for (file_id, measure), value in values.items() if file_id == file.file_id}
         if recomputed:
-            findings += metrics_findings(file.path, metrics, recomputed, reported)
+            findings += metrics_findings(file.path, metrics, recomputed, dict(reported))
     return findings
-
-
-def _metrics_beside(file: RunFile) -> Path | None:
-    name = _METRICS.get(file.path.name)
-    metrics = file.path.parent / name if name else None
-    return metrics if metrics is not None and metrics.is_file() else None
-
-
-def _numbers(metrics: Path) -> dict[str, float]:
-    try:
-        read = json.loads(metrics.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}  # whatever it is, it is not the run that was asked for
-    if not isinstance(read, dict):
-        return {}
-    return {name: float(value) for name, value in read.items() if type(value) in (int, float)}

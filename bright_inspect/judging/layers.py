@@ -26,8 +26,9 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.judging.decisions import Decision, PairKey
 from bright_inspect.judging.hashes import query_mismatches
-from bright_inspect.judging.history import Log, votes_of
+from bright_inspect.judging.history import Log, distinct, votes_of
 from bright_inspect.judging.journal import DEFAULT_JOURNAL
+from bright_inspect.judging.saved import decisions_of_sessions
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.layer_source import Overlay
 from bright_inspect.store.request import OpenRequest
@@ -117,17 +118,27 @@ class DecisionLayers:
 
 
 def layers_of_request(request: OpenRequest) -> DecisionLayers | None:
-    """The layers of the request's journals; without any, of the working folder's if it is there; None without that.
+    """The layers of the request's journals and saved session; without a journal, of the working folder's if it is
+    there; None without any of them.
 
     Raises:
         UnreadableInput: a journal is not there, or cannot be read.
     """
     default = not request.journals
-    paths = [DEFAULT_JOURNAL] if default else list(request.journals)
+    paths = journals_of_request(request)
     for path in paths:
         if not path.exists():
-            if default:
-                return None
             raise UnreadableInput(f"{path}: no such file.", "Give --journal a file of decisions.")
+    decisions, findings = decisions_of_sessions(request.runs)
+    if not paths and not decisions and not findings:
+        return None
     log = Log(paths)
-    return DecisionLayers(log.decisions, log.findings, DEFAULT_JOURNAL if default else None)
+    told = DEFAULT_JOURNAL if default and paths else None
+    return DecisionLayers(distinct([*decisions, *log.decisions]), [*findings, *log.findings], told)
+
+
+def journals_of_request(request: OpenRequest) -> list[Path]:
+    """The journals that a request names; without any, the working folder's if it is there."""
+    if request.journals:
+        return list(request.journals)
+    return [DEFAULT_JOURNAL] if DEFAULT_JOURNAL.exists() else []

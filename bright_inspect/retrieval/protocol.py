@@ -65,7 +65,8 @@ class Corpus:
     """The documents of a task to search, in a fixed order.
 
     ``read`` gives ``(doc_id, text)`` anew on each call; ``size`` is how many; ``digest`` changes with any id, text or
-    the order, and names what is cached for this corpus: it consists of letters and digits only.
+    the order, and names what is cached for this corpus: it consists of letters and digits only. ``whole`` is how many
+    documents the corpus has that these were taken from, where that is known.
     """
 
     dataset: str
@@ -73,6 +74,7 @@ class Corpus:
     size: int
     digest: str
     read: Callable[[], Iterator[tuple[str, str]]]
+    whole: int | None = None
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,11 +41,7 @@ class Collections:
     """Finds tasks in the sources and loads each into the session once."""
 
     def __init__(
-        self,
-        cursor: Cursor,
-        sources: Iterable[Source],
-        layer: str | None = None,
-        made: LayerSource | None = None,
+        self, cursor: Cursor, sources: Iterable[Source], layer: str | None = None, made: LayerSource | None = None
     ) -> None:
         """``layer`` is the one that counts for each task that has it; without it, that is the one given with
         ``--qrels`` if it is one only, else the data's own. ``made`` makes further layers, which count only if asked
@@ -56,9 +52,10 @@ class Collections:
         self._given: dict[TaskKey, dict[str, GivenQrels]] = {}
         self._wanted_layer = layer
         self._active: dict[TaskKey, str] = {}
-        self._made = MadeLayers(made, layer)
+        self.made = MadeLayers(made, layer)
         self._excluding: list[TaskKey] = []
         self._all_qrels = False
+        self._preferred: Mapping[TaskKey, str] = {}
         self.findings: list[Finding] = []
 
     def add_qrels(self, argument: str, task: str | None, dataset: str | None) -> None:
@@ -101,6 +98,17 @@ class Collections:
         layers[layer] = GivenQrels(path, table, read)
         self.findings += read.findings
 
+    def add_saved(self, given: Mapping[TaskKey, dict[str, GivenQrels]], counts: Mapping[TaskKey, str]) -> None:
+        """Layers that a saved session has, and which of its layers counts for each task unless one is asked for."""
+        self._given |= given
+        self._preferred = counts
+        self.made.want(counts.values())
+
+    @property
+    def given_layers(self) -> Mapping[TaskKey, Mapping[str, GivenQrels]]:
+        """The judgments from files, by task and layer."""
+        return self._given
+
     @property
     def given(self) -> tuple[TaskKey, ...]:
         """The tasks that judgments were given for with ``--qrels``."""
@@ -118,7 +126,7 @@ class Collections:
     def layers_of(self, key: TaskKey) -> tuple[str, ...]:
         """The layers at hand for a task, the data's own first. A list of exclusions judges nothing: it is none."""
         read = self._read_layers(key)
-        return (*read, *self._made.names(key, read))
+        return (*read, *self.made.names(key, read))
 
     def _read_layers(self, key: TaskKey) -> tuple[str, ...]:
         """The data's own layer and those of files."""
@@ -129,33 +137,33 @@ class Collections:
     def offer(self, cursor: Cursor, layer: str) -> bool:
         """Make a layer that is not listed, such as one that stands alone, for each loaded task that can have it;
         returns whether any has it now."""
-        self._made.offer(cursor, layer, {key: self._read_layers(key) for key in self._active})
+        self.made.offer(cursor, layer, {key: self._read_layers(key) for key in self._active})
         return layer in self.layers
 
     @contextmanager
     def remaking_layers(self, cursor: Cursor, made: LayerSource) -> Iterator[None]:
         """Make the layers that are made anew, of what ``made`` holds now; a layer that counted and is no more gives way
         to the task's first. Others see it only after what is done inside; if that fails, nothing has changed."""
-        source, active = self._made.source, self._active
-        self._made.source, self._active = made, dict(active)
+        source, active = self.made.source, self._active
+        self.made.source, self._active = made, dict(active)
         try:
             with transaction(cursor):
                 for key in active:
                     self._remake(cursor, key)
                 yield
         except BaseException:
-            self._made.source, self._active = source, active
+            self.made.source, self._active = source, active
             raise
 
     def _remake(self, cursor: Cursor, key: TaskKey) -> None:
         read = self._read_layers(key)
-        made = self._made.names(key, read)
+        made = self.made.names(key, read)
         cursor.execute(
             "DELETE FROM all_qrels WHERE dataset = ? AND task = ? AND NOT list_contains(?::VARCHAR[], layer)",
             [*key, list(read)],
         )
         for layer in made:
-            self._made.insert(cursor, key, layer, read)
+            self.made.insert(cursor, key, layer, read)
         if self._active[key] not in (*read, *made) and (read or made):
             self._active[key] = (*read, *made)[0]
             cursor.execute(
@@ -210,26 +218,26 @@ class Collections:
         for key in (*self._given, *self._sources):
             if key[1] == wanted and (key[0] == dataset or (dataset is None and not key[0].endswith(LONG_SUFFIX))):
                 return key
-        if self._next_source():
+        if self.look_further():
             return self.find(task, dataset)
-        return next((key for key in self._made.tasks() if key[1] == wanted and dataset in (None, key[0])), None)
+        return next((key for key in self.made.tasks() if key[1] == wanted and dataset in (None, key[0])), None)
 
     def known(self) -> list[TaskKey]:
         """Every task of every source."""
-        while self._next_source():
+        while self.look_further():
             pass
         return list(dict.fromkeys([*self._given, *self._sources]))
 
     def first(self) -> TaskKey:
         """The first task of the first source."""
         if not self._sources:
-            self._next_source()
+            self.look_further()
         return next(iter(self._sources))
 
     def task_names(self) -> list[str]:
         """Task names for reading paths: BRIGHT's, and those of the sources looked at so far (at least one)."""
         if not self._sources:
-            self._next_source()
+            self.look_further()
         return list(dict.fromkeys([*BRIGHT_TASKS, *(task for _, task in (*self._given, *self._sources))]))
 
     def source(self, key: TaskKey) -> Source | None:
@@ -255,7 +263,8 @@ class Collections:
         given = tuple(layer for layer in self._given.get(key, ()) if layer in layers)
         # One that was given is wanted; of several nobody knows which, unless there is no other.
         first = given[0] if len(given) == 1 else layers[0]
-        self._active[key] = self._wanted_layer if self._wanted_layer in layers else first
+        wanted = (self._wanted_layer, self._preferred.get(key))
+        self._active[key] = next((layer for layer in wanted if layer in layers), None) or first
         self._cursor.execute("INSERT INTO active_layers VALUES (?, ?, ?)", [*key, self._active[key]])
         with self._readable(key):
             self._fill(key)
@@ -294,8 +303,8 @@ class Collections:
         for layer, given in self._given.get(key, {}).items():
             self._insert_given(key, layer, given)
         read = self._read_layers(key)
-        for layer in self._made.names(key, read):
-            self._made.insert(self._cursor, key, layer, read)
+        for layer in self.made.names(key, read):
+            self.made.insert(self._cursor, key, layer, read)
 
     def _load_exclusions(self, key: TaskKey, exclusions: str) -> None:
         """Add the task's exclusions, if it has any, to the view ``exclusions``.
@@ -355,7 +364,8 @@ class Collections:
             with self._readable(key):
                 self._cursor.execute(f"INSERT INTO known_golds {golds}")
 
-    def _next_source(self) -> bool:
+    def look_further(self) -> bool:
+        """Ask the next source what tasks it has; whether there was one."""
         source = next(self._waiting, None)
         if source is None:
             return False

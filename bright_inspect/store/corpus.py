@@ -48,7 +48,7 @@ def task_corpus(database: Database, cursor: Cursor, collections: Collections, ta
         finally:
             reading.close()
 
-    return Corpus(*task, int(size), str(digest or "empty"), read)
+    return Corpus(*task, int(size), str(digest or "empty"), read, source.whole_size(*task) if source else None)
 
 
 def corpus_texts_of(

@@ -10,6 +10,7 @@ from pathlib import Path
 from bright_inspect.domain.names import RunName, parse_run_argument
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.sniff import sniff
+from bright_inspect.store.saved_schema import is_session_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ def _visible_files(folder: Path) -> list[Path]:
 
 
 def _verdict(file: Path) -> Verdict:
+    if is_session_file(file):
+        return Verdict(file, "a DuckDB file", False, "If it is a saved session, name it to open it.")
     try:
         sniffed = sniff(file)
     except UnreadableInput as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,6 +42,11 @@ class MadeLayers:
         """``asked`` is a layer wanted from the beginning, whether or not the source offers it or has it."""
         self.source = source
         self._asked = [asked] if asked is not None and source is not None else []
+
+    def want(self, layers: Iterable[str]) -> None:
+        """Let these layers be at hand too, where the source has them, whether or not it offers them."""
+        if self.source is not None:
+            self._asked += (layer for layer in dict.fromkeys(layers) if layer not in self._asked)
 
     def tasks(self) -> Sequence[tuple[str, str]]:
         return self.source.tasks() if self.source is not None else ()

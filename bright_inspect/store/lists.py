@@ -151,13 +151,20 @@ def _file_name(name: str) -> str:
 def digests_of_inputs(
     session: Session, tasks: Sequence[TaskKey], listener: ProgressListener, check: Callable[[], None]
 ) -> dict[Path, str]:
-    paths = dict.fromkeys(
-        file.path for run in session.runs for file in run.files if any(task in file.tasks for task in tasks)
-    )
+    """The SHA-256 of the files of these tasks; one of a saved session has it from there."""
+    known = {
+        file.path: file.digest
+        for run in session.runs
+        for file in run.files
+        if any(task in file.tasks for task in tasks)
+    }
     digests = {}
-    for number, path in enumerate(paths):
+    for number, (path, digest) in enumerate(known.items()):
         check()
-        listener(Progress(number, len(paths), f"checking {path}"))
+        listener(Progress(number, len(known), f"checking {path}"))
+        if digest is not None:
+            digests[path] = digest
+            continue
         with path.open("rb") as file:
             digests[path] = hashlib.file_digest(file, "sha256").hexdigest()
     return digests

@@ -23,6 +23,7 @@ from bright_inspect.db import (
 )
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import PathDescription, describe_path
+from bright_inspect.domain.ordering import DEFAULT_TIES
 from bright_inspect.errors import BrightInspectError, UnreadableInput
 from bright_inspect.formats.runs import ReadRun, read_runs
 from bright_inspect.store.aliases import document_aliases, query_count, query_prefix
@@ -38,7 +39,8 @@ from bright_inspect.store.standing import place_documents
 @dataclass(slots=True)
 class OpenPart:
     """One run of an input file on its way into the session. ``rows`` is the view that everybody reads; ``columns`` is
-    what it makes of the table or Parquet file behind it."""
+    what it makes of the table or Parquet file behind it. ``saved`` says that it is of a saved session: the input is
+    what it was made of, and not at hand, nor the file of ``metrics`` that was beside it."""
 
     file_id: int
     input: RunInput
@@ -48,6 +50,8 @@ class OpenPart:
     resolution: Resolution
     findings: list[Finding]
     scored: bool
+    saved: bool = False
+    metrics: tuple[Path, tuple[tuple[str, float], ...]] | None = None
 
 
 @dataclass(slots=True)
@@ -163,7 +167,9 @@ def _open_part(
             _require_shared_queries(cursor, number, rows, path, resolution)
         # Ranks are stored by the file's own ids, which break ties otherwise than the mended ones.
         ranked = ranked and "doc_id" not in spelled
-        place_documents(cursor, rows, number, resolution.tasks, collections, request.ties, ranked=ranked)
+        place_documents(
+            cursor, rows, number, resolution.tasks, collections, request.ties or DEFAULT_TIES, ranked=ranked
+        )
     return OpenPart(number, run_input, rows, _columns(spelled, ranked=True), read, resolution, findings, scored)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bright_inspect.datasets.places import find_sources
+from bright_inspect.datasets.places import find_sources, folder_sources
 from bright_inspect.datasets.source import Source
 from bright_inspect.db import (
     Cursor,
@@ -19,7 +19,8 @@ from bright_inspect.db import (
 )
 from bright_inspect.domain.columns import NamedFile, name_runs, need_full_labels
 from bright_inspect.domain.findings import Finding
-from bright_inspect.domain.names import BRIGHT_TASKS, RunName, describe_path
+from bright_inspect.domain.names import BRIGHT_TASKS, PathDescription, RunName, describe_path
+from bright_inspect.domain.ordering import DEFAULT_TIES
 from bright_inspect.errors import UsageError
 from bright_inspect.store.collections import Collections, split_layer
 from bright_inspect.store.inputs import RunInput
@@ -35,6 +36,8 @@ from bright_inspect.store.provenance import (
 )
 from bright_inspect.store.request import OpenRequest, check_paths
 from bright_inspect.store.run_cache import RunCache, cache_folder
+from bright_inspect.store.saved_schema import is_session_file
+from bright_inspect.store.saved_session import SavedSession
 from bright_inspect.store.schema import create_tables
 from bright_inspect.store.session import Run, RunFile, Session
 from bright_inspect.store.sidecars import read_sidecar, sidecar_findings
@@ -47,13 +50,20 @@ _MOST_FRESH_ROWS = 1_000_000
 @dataclass(slots=True)
 class Opening:
     """The steps of opening. ``session`` is complete and scored once ``open_session`` returned it; ``convert`` then
-    writes the run cache, which may happen later and while the session is read."""
+    writes the run cache, which may happen later and while the session is read. ``data_findings`` are those of the
+    session's that are about the data and judgments."""
 
     session: Session
     request: OpenRequest
+    data_findings: list[Finding] = field(default_factory=list)
     _files: list[OpenFile] = field(default_factory=list)
     _cache: RunCache | None = None
     _format: str | None = None
+
+    @property
+    def parts(self) -> list[OpenPart]:
+        """The runs of the input files, with what was found in each."""
+        return [part for file in self._files for part in file.parts]
 
     def convert(self) -> None:
         """Write freshly read runs to the cache. A cache that cannot be written is a finding, and no more.
@@ -89,14 +99,18 @@ def open_session(
             cursor = database.cursor()
             cancel.watch(cursor)
             create_tables(cursor)
-            places = sources if sources is not None else _sources(request)
+            saved = _attach(cursor, inputs)
+            places = sources if sources is not None else _sources(request, inputs, saved)
             collections = Collections(cursor, places, request.layer, made)
+            if saved is not None:
+                saved.offer_layers(collections)
+                request = replace(request, ties=request.ties or saved.ties)
             dataset, task = request.dataset, request.task
             if is_collection(request):
                 dataset, task = collections.first()
             for argument in _given_layers(request):
                 collections.add_qrels(argument, task, dataset)
-            return _open_files(request, inputs, database, cursor, collections, made, progress, cancel)
+            return _open_files(request, inputs, saved, database, cursor, collections, made, progress, cancel)
     except QueryInterrupted:
         cancel.unwatch()  # a late Esc must not interrupt a closed cursor
         database.close()
@@ -107,7 +121,31 @@ def open_session(
         raise
 
 
-def _sources(request: OpenRequest) -> Iterator[Source]:
+def _attach(cursor: Cursor, inputs: list[RunInput]) -> SavedSession | None:
+    paths = list(dict.fromkeys(run_input.path for run_input in inputs if is_session_file(run_input.path)))
+    if len(paths) > 1:
+        raise UsageError(
+            f"two saved sessions cannot be opened at once: {paths[0]} and {paths[1]}.",
+            "Their judgments may differ. Open one, with the run files of the other.",
+        )
+    return SavedSession(cursor, paths[0]) if paths else None
+
+
+def _sources(request: OpenRequest, inputs: list[RunInput], saved: SavedSession | None) -> Iterator[Source]:
+    """What was named is asked first, then a saved session, and other places only for runs that are not of it."""
+    if saved is None:
+        yield from _places(request)
+        return
+    if is_collection(request):
+        yield next(_places(request))
+    if request.data is not None:
+        yield from folder_sources(request.data)
+    yield saved
+    if len(inputs) > 1:
+        yield from _places(request)
+
+
+def _places(request: OpenRequest) -> Iterator[Source]:
     if not is_collection(request):
         return find_sources(request.data)
     name = request.task or (request.dataset or "").removeprefix("custom:") or None
@@ -124,6 +162,7 @@ def _given_layers(request: OpenRequest) -> tuple[str, ...]:
 def _open_files(
     request: OpenRequest,
     inputs: list[RunInput],
+    saved: SavedSession | None,
     database: Database,
     cursor: Cursor,
     collections: Collections,
@@ -138,7 +177,10 @@ def _open_files(
     for number, run_input in enumerate(inputs):
         progress(Progress(number, len(inputs), f"reading {run_input.path}"))
         cancel.check()
-        file = open_file(cursor, cache, len(parts), run_input, request, collections)
+        if saved is not None and run_input.path == saved.path:
+            file = saved.run_files(cursor, len(parts), run_input, collections, request.ties or DEFAULT_TIES)
+        else:
+            file = open_file(cursor, cache, len(parts), run_input, request, collections)
         files.append(file)
         parts += file.parts
         if file.fresh:
@@ -151,33 +193,36 @@ def _open_files(
     progress(Progress(len(inputs), len(inputs), "scoring"))
     standing = standing_findings(cursor, {part.file_id: part.input.path for part in parts if part.scored})
     for part in parts:
+        if not part.saved:
+            part.findings += _provenance(cursor, part)
+            part.findings += sidecar_findings(part.input.path)
         part.findings += standing.get(part.file_id, [])
-        part.findings += _provenance(cursor, part)
-        part.findings += sidecar_findings(part.input.path)
     names = name_runs([_named_file(part) for part in parts])
     runs = _group(parts, names)
     cursor.executemany(
         "INSERT INTO files VALUES (?, ?)", [(file.file_id, run.run_id) for run in runs for file in run.files]
     )
+    data_findings = [*(saved.findings_about("data") if saved is not None else ()), *collections.findings]
     session = Session(
         database,
         cursor,
         collections,
         runs,
-        _baseline(runs, request.baseline),
+        _baseline(runs, request.baseline, _saved_baseline(runs, inputs[-1], saved)),
         findings=[
-            *collections.findings,
+            *data_findings,
             *_other_judgments(cursor, collections),
             *(finding for part in parts for finding in part.findings),
         ],
-        ties=request.ties,
+        ties=request.ties or DEFAULT_TIES,
+        measure=saved.measure if saved is not None else None,
     )
     if made is not None:
         session.findings += made.findings(cursor, session.tasks)
     if request.layer is not None and request.layer not in collections.layers:
         collections.use_layer(cursor, request.layer)
     session.unscored = tuple(key for key in session.tasks if not collections.has_judgments(key))
-    return Opening(session, request, files, cache, request.format)
+    return Opening(session, request, data_findings, files, cache, request.format)
 
 
 def _provenance(cursor: Cursor, part: OpenPart) -> list[Finding]:
@@ -225,6 +270,9 @@ def _row_count(cursor: Cursor, rows: str) -> int:
 
 def _named_file(file: OpenPart) -> NamedFile:
     tasks = frozenset(file.resolution.tasks)
+    if file.saved:
+        nothing = PathDescription(None, None, None, ())
+        return NamedFile(file.input.name, nothing, nothing, file.read.tag, tasks)
     slugs = list(dict.fromkeys([*BRIGHT_TASKS, *(task for _, task in tasks)]))
     described = describe_path(str(file.input.path), slugs)
     if described.variant is None and (made := read_sidecar(file.input.path)) is not None:
@@ -242,7 +290,17 @@ def _group(files: list[OpenPart], names: list[RunName]) -> tuple[Run, ...]:
     groups: dict[RunName, list[RunFile]] = {}
     for file, name in zip(files, names, strict=True):
         reasons = f"reasons_{file.file_id}" if file.read.reasons else None
-        run_file = RunFile(file.file_id, file.input.path, file.rows, file.resolution.tasks, file.read.format, reasons)
+        digest = file.read.digest if file.saved else None
+        run_file = RunFile(
+            file.file_id,
+            file.input.path,
+            file.rows,
+            file.resolution.tasks,
+            file.read.format,
+            reasons,
+            digest,
+            file.metrics,
+        )
         groups.setdefault(name, []).append(run_file)
     in_full = need_full_labels(groups)
     return tuple(
@@ -250,9 +308,16 @@ def _group(files: list[OpenPart], names: list[RunName]) -> tuple[Run, ...]:
     )
 
 
-def _baseline(runs: tuple[Run, ...], wanted: str | None) -> Run:
+def _saved_baseline(runs: tuple[Run, ...], last: RunInput, saved: SavedSession | None) -> Run | None:
+    """The saved session's baseline, if the session comes last, where baselines are."""
+    if saved is None or last.path != saved.path:
+        return None
+    return next((run for run in runs if any(file.file_id == saved.baseline_file for file in run.files)), None)
+
+
+def _baseline(runs: tuple[Run, ...], wanted: str | None, saved: Run | None) -> Run:
     if wanted is None:
-        return runs[-1]
+        return saved or runs[-1]
     for run in runs:
         if wanted in (run.label, run.name.in_full, *(str(file.path) for file in run.files)):
             return run

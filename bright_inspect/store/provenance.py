@@ -6,6 +6,7 @@ already there (FORMATS A.2, A.6, B.3, D.2, E.8).
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -14,6 +15,9 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.measures import Measure, parse_measure
 from bright_inspect.domain.vintages import CURRENT, Vintage, vintage_of
 from bright_inspect.errors import UsageError
+
+#: The file of metrics that the tool of a score file writes beside it (FORMATS A.6, D.2).
+_METRICS = {"score.json": "results.json", "scores.json": "metrics.json"}
 
 #: BRIGHT rounds results.json to 5 digits (FORMATS A.6).
 ROUNDED = 1e-5
@@ -124,6 +128,22 @@ def _normalised(name: str, *, organisation: bool = False) -> str:
     bare = name.replace("__", "/")
     bare = bare if organisation else bare.rstrip("/").rpartition("/")[2]
     return re.sub(r"[^0-9a-z]", "", bare.lower())
+
+
+def metrics_beside(run: Path) -> tuple[Path, tuple[tuple[str, float], ...]] | None:
+    """The file of metrics beside a score file and the numbers in it, if there are any."""
+    name = _METRICS.get(run.name)
+    if name is None:
+        return None
+    metrics = run.parent / name
+    try:
+        read = json.loads(metrics.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None  # whatever it is, it is not the run that was asked for
+    if not isinstance(read, dict):
+        return None
+    numbers = tuple((name, float(value)) for name, value in read.items() if type(value) in (int, float))
+    return (metrics, numbers) if numbers else None
 
 
 def metrics_findings(

@@ -17,8 +17,9 @@ class OpenRequest:
     """What the user asked to open; paths as typed.
 
     ``qrels`` are ``PATH`` or ``LAYER=PATH``; ``layer`` is the one that counts where a task has it, and ``ties`` what
-    breaks ties of scores. ``format`` is what run files are read as, whatever they look like. ``queries`` and
-    ``corpus`` are the files of a collection that has no layout of its own; ``qrels`` then are its judgments.
+    breaks ties of scores. Without a ``baseline``, ``layer`` or ``ties``, a saved session's are taken. ``format`` is
+    what run files are read as, whatever they look like. ``queries`` and ``corpus`` are the files of a collection that
+    has no layout of its own; ``qrels`` then are its judgments.
     ``journals`` are the files of decisions whose layers are at hand; without any, the working folder's.
     ``retrievers`` are offered first for searching live, and models are used as ``model_options`` say.
     """
@@ -30,7 +31,7 @@ class OpenRequest:
     qrels: tuple[str, ...] = ()
     baseline: str | None = None
     layer: str | None = None
-    ties: TieRule = "trec"
+    ties: TieRule | None = None
     format: str | None = None
     queries: Path | None = None
     corpus: tuple[Path, ...] = ()

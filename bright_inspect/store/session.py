@@ -16,7 +16,9 @@ from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKe
 class RunFile:
     """One run of an input file. ``rows`` is the view of the session's database that has its rows, with ``position``,
     their place in the file; once converted also ``rank``. ``reasons`` is that of the texts in which the run explains
-    itself ``(query_id, doc_id, thought, response)``, if it has any."""
+    itself ``(query_id, doc_id, thought, response)``, if it has any. ``digest`` is the SHA-256 of a file of a saved
+    session: the path then is what it was called where that was saved, and names nothing here;
+    ``metrics`` are the numbers that a file beside it held."""
 
     file_id: int
     path: Path
@@ -24,6 +26,8 @@ class RunFile:
     tasks: tuple[TaskKey, ...]
     format: str = "trec"
     reasons: str | None = None
+    digest: str | None = None
+    metrics: tuple[Path, tuple[tuple[str, float], ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class Run:
 @dataclass(slots=True)
 class Session:
     """What ``open_session`` returns. ``baseline`` is the run others are compared with; ``unscored`` the tasks that
-    runs hold but no judgments are at hand for; ``ties`` the rule that tied documents are ranked by."""
+    runs hold but no judgments are at hand for; ``ties`` the rule that tied documents are ranked by; ``measure`` the one
+    that a saved session opens with."""
 
     database: Database
     cursor: Cursor
@@ -60,6 +65,7 @@ class Session:
     findings: list[Finding] = field(default_factory=list)
     unscored: tuple[TaskKey, ...] = ()
     ties: TieRule = "trec"
+    measure: str | None = None
 
     @property
     def tasks(self) -> tuple[TaskKey, ...]:

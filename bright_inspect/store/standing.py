@@ -136,6 +136,8 @@ def _named(query_ids: list[str | None]) -> str:
     return ", ".join("(no id)" if query_id is None else query_id[:80] for query_id in query_ids)
 
 
+#: What ``standing_findings`` finds.
+STANDING_CODES = ("unknown-query", "missing-query", "excluded-document", "short-list")
 #: A shorter usual depth says nothing: such lists end where the documents do.
 _FULL_LIST = 10
 

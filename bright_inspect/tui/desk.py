@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, transaction
-from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.measures import Measure, parse_measure
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.evaluation.audit import Audit, audit
@@ -251,7 +251,7 @@ def open_desk(request: OpenRequest, progress: ProgressListener, token: CancelTok
     session = opening.session
     if not session.tasks:
         raise BrightInspectError("the runs hold no query.")
-    measure = opening_measure(session.tasks)
+    measure = parse_measure(session.measure) if session.measure else opening_measure(session.tasks)
     session.findings += depth_findings(session, session.cursor, [measure])
     session.findings += metrics_beside_findings(session, session.cursor)
     return Desk(opening, _score(session, session.cursor, measure))
