@@ -62,7 +62,10 @@ class Desk:
         self.scored = scored
         self.baseline_index = self.session.baseline.run_id
         self.run_index = 0 if self.baseline_index else min(1, len(self.session.runs) - 1)
-        self.triage = TriageDesk(self.session, self._cursor, opening.request.journals, opening.request.triage)
+        self.live = LiveDesk(self.session, self._cursor, opening.request.retrievers, opening.request.model_options)
+        self.triage = TriageDesk(
+            self.session, self._cursor, opening.request.journals, opening.request.triage, self.live
+        )
         #: The tags of each query and of its documents.
         self.tags: dict[QueryKey, frozenset[str]] = self.triage.query_tags()
         self._converted = threading.Event()
@@ -70,7 +73,6 @@ class Desk:
         self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
-        self.live = LiveDesk(self.session, self._cursor, opening.request.retrievers, opening.request.model_options)
 
     @property
     def compared(self) -> Comparison:

@@ -124,7 +124,7 @@ KEYS: tuple[Key, ...] = (
     Key("judge-next-text", "tab", "next_text", "text", "query, reasoning, golds", "triage", True),
     Key("judge-next", "n", "next_item", "next", "pass it over; it comes round again", "triage"),
     Key("judge-previous", "p", "previous_item", "previous", "the document shown before", "triage"),
-    Key("judge-what-if", "w", "what_if", "what if", "what the judgments change, or what speaks for the document",
+    Key("judge-what-if", "w", "what_if", "what if", "what the judgments do to the runs, what each does, and back",
         "triage", True),
     Key("judge-guidelines", "i", "guidelines", "guidelines", "the project's guidelines", "triage"),
     Key("judge-copy-id", "y", "copy_id", "copy id", "copy the document's id (OSC 52)", "triage"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bright_inspect.db import Cursor
 from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.evaluation.ablation import Ablation, ablate
 from bright_inspect.evaluation.explaining import Explanation, explain
@@ -58,6 +59,8 @@ class LiveDesk:
         self._corpora: dict[TaskKey, Corpus] = {}
         self._retrievers: dict[tuple[TaskKey, str], Retriever] = {}
         self._rerankers: dict[str, Reranker] = {}
+        #: What rerankers said of documents in this session, which speaks for a candidate to judge.
+        self.reranked: dict[QueryKey, dict[str, float]] = {}
         self._choices: tuple[list[Choice], list[Choice]] | None = None
         #: What was asked last, which the next query is asked too.
         self.retriever = self._wanted[0] if self._wanted else FIRST_RETRIEVER
@@ -90,6 +93,9 @@ class LiveDesk:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._asked(cursor, task, corpus, request, tell, token)
             result = search_live(retriever, corpus, view, request, measure, token.check)
+            if result.reranking is not None:
+                top = result.ranking.docs[: result.reranking.scored]
+                self.reranked[view.key] = {doc.doc_id: doc.score for doc in top}
             listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs}
             return result, documents_at_hand(cursor, self._session, view.key, listed)
 
@@ -121,6 +127,14 @@ class LiveDesk:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._asked(cursor, task, corpus, request, tell, token)
             return ablate(retriever, view, request.text, request.depth, measure, token.check, tell)
+
+    @contextmanager
+    def indexed(self, tasks: Sequence[TaskKey], token: CancelToken) -> Iterator[dict[TaskKey, Retriever]]:
+        """For each of the tasks the retriever that searched it last, where one did; held while they are used."""
+        made = {task: retriever for (task, _), retriever in self._retrievers.items() if task in tasks}
+        names = {name for (task, name), retriever in self._retrievers.items() if made.get(task) is retriever}
+        with self._using(token, *names):
+            yield made
 
     def keep(self, result: LiveResult, token: CancelToken) -> Path:
         """Keep a live list as a run file below the working folder."""

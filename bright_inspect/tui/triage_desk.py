@@ -33,6 +33,7 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.progress import CancelToken
 from bright_inspect.store.session import Session
 from bright_inspect.store.triage_request import TriageRequest
+from bright_inspect.tui.live_desk import LiveDesk
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,10 @@ class TriageDesk:
         cursor: Callable[[CancelToken], AbstractContextManager[Cursor]],
         journals: Sequence[Path],
         request: TriageRequest,
+        live: LiveDesk,
     ) -> None:
         self._session, self._cursor, self._journals = session, cursor, tuple(journals) or (DEFAULT_JOURNAL,)
-        self.request = request
+        self.request, self._live = request, live
         self.annotator = request.annotator or _user()
         self.journal = Journal(self._journals[0])
         self._log: Log | None = None
@@ -130,7 +132,11 @@ class TriageDesk:
             token.check()
             tell(0, 1, "working out what each would change")
             effects = candidate_effects(session, cursor, pool, measure).tolist()
-            evidence = pool_evidence(session, cursor, pool, progress=tell, check=token.check)
+            with self._live.indexed(tasks, token) as retrievers:
+                evidence = pool_evidence(
+                    session, cursor, pool, retrievers=retrievers, reranked=self._live.reranked, progress=tell,
+                    check=token.check,
+                )  # fmt: skip
             scores = [evidence_score(pieces) for pieces in evidence]
             places = ordered_places(
                 pool, request.order, effects=effects, scores=scores, run_id=self._run_id(), seed=request.seed,

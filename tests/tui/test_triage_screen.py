@@ -193,6 +193,9 @@ async def test_what_the_judgments_change(tmp_path: Path) -> None:
         await press(pilot, "J", "1", "w")
         assert "with 1 judgment" in line(pilot, "#triage-below-title")
         assert len(evidence(pilot)) == 2
+        await press(pilot, "w")
+        assert "1 judgments of biology" in line(pilot, "#triage-below-title")
+        assert len(evidence(pilot)) == 1
         await press(pilot, "q")
         screen_of(pilot, TriageScreen)
         await press(pilot, "q")
@@ -284,3 +287,12 @@ async def test_conflicts_of_others_are_settled(tmp_path: Path, folder: Path) -> 
         await press(pilot, "1")
         assert line(pilot, "#top").startswith("all judged")
     assert lines(folder)[-1]["annotator"] == "anna"
+
+
+async def test_what_was_searched_live_speaks_for_a_candidate(tmp_path: Path) -> None:
+    async with driven(program(tmp_path)) as pilot:
+        await press(pilot, "enter", "r", "f5", "q", "J")
+        triage = screen_of(pilot, TriageScreen)._triage
+        assert triage is not None
+        kinds = {piece.kind for _, _, pieces in triage.candidates.values() for piece in pieces}
+        assert "similarity" in kinds

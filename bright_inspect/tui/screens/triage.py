@@ -15,6 +15,7 @@ from bright_inspect.store.triage_request import STARTER_TAGS
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.text_entry import TextEntry
 from bright_inspect.tui.screens.triage_view import (
+    BELOW,
     CANDIDATE,
     GOLDS,
     GUIDELINES,
@@ -67,8 +68,9 @@ class TriageScreen(TriageView):
 
     def leave_level(self) -> bool:
         """Back to the evidence first, if what the judgments change is shown."""
-        if self._changes:
-            self.action_what_if()
+        if self._changes != BELOW[0]:
+            self._changes = BELOW[0]
+            self._show()
             return True
         self._queries.stop()
         for lane in ("triage", "triage-text"):
@@ -271,8 +273,8 @@ class TriageScreen(TriageView):
         self._show()
 
     def action_what_if(self) -> None:
-        """What the judgments change, or back to what speaks for the document."""
-        self._changes = not self._changes
+        """What the judgments do to the runs, then what each of them does, then back to what speaks for the document."""
+        self._changes = BELOW[(BELOW.index(self._changes) + 1) % len(BELOW)]
         self._show()
 
     def action_next_text(self) -> None:

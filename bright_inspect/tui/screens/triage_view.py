@@ -16,11 +16,13 @@ from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.numbers import delta_style, percent, signed_percent
 from bright_inspect.presentation.reading import Reading, document_reading, golds_reading, reasoning_reading
 from bright_inspect.presentation.triage import (
+    ShareRows,
     evidence_columns,
     evidence_rows,
     item_title,
     pool_warning,
     progress_line,
+    share_columns,
     what_if_columns,
     what_if_rows,
     what_if_title,
@@ -40,6 +42,8 @@ from bright_inspect.tui.widgets.table import LineTable
 TWO_PANES, THREE_PANES = 100, 180
 QUERY, REASONING, GOLDS, CANDIDATE = "query", "reasoning", "golds", "candidate"
 GUIDELINES = "guidelines"
+#: What stands below the texts: what speaks for the document, what the judgments do to the runs, what each of them does.
+BELOW = _EVIDENCE, _RUNS, _JUDGMENTS = "evidence", "runs", "judgments"
 
 
 class TriageView(CopyingScreen):
@@ -55,7 +59,7 @@ class TriageView(CopyingScreen):
         self._shown: QueueItem | None = None  # the item whose text is on screen: only that one can be judged
         self._writing = False
         self._tab = CANDIDATE
-        self._changes = False
+        self._changes = _EVIDENCE
         self._note, self._why, self._tags = "", "", list[str]()
         self._queries = ReadAhead(self.desk, self.runner)
         self._working = Working(self, "triage", "#triage-progress")
@@ -177,7 +181,10 @@ class TriageView(CopyingScreen):
         triage = self._triage
         assert triage is not None
         table, item = self.query_one(LineTable), triage.queue.current
-        if self._changes:
+        if self._changes == _JUDGMENTS:
+            self._show_shares(table)
+            return
+        if self._changes == _RUNS:
             task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
             changes = triage.what_if.task_changes(task)
             columns = what_if_columns(triage.what_if.pool_depth, self.size.width)
@@ -202,3 +209,15 @@ class TriageView(CopyingScreen):
             known[0], known[2], self.desk.session.runs, ranks_to=triage.ranks_to, hidden=self._blind and not judged
         )
         table.set_rows(evidence_columns(), rows)
+
+    def _show_shares(self, table: LineTable) -> None:
+        """What each judgment alone does to every run's mean, the largest first."""
+        triage, runs = self._triage, self.desk.session.runs
+        assert triage is not None
+        item = triage.queue.current
+        task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+        shares = triage.what_if.decision_shares(task)
+        title = (Span(f"{len(shares)} judgments of {task[1]} and what each alone does to the means, ×100", "dim"),)
+        self.query_one("#triage-below-title", CellLine).set_cells(title)
+        table.empty_message = "nothing is judged yet"
+        table.set_rows(share_columns(runs, blind=self._blind), ShareRows(shares, runs, blind=self._blind))
