@@ -32,7 +32,7 @@ def result_note(result: LiveResult, restricted: bool, key: str) -> tuple[Cell, C
     if result.partial and not restricted:
         spans.append(Span(f": no deltas · {key} restricts runs", "warning"))
     elif result.partial:
-        spans.append(Span(f": runs are restricted to them · {key} undoes", "warning"))
+        spans.append(Span(f": so are the runs · {key} undoes", "warning"))
     if result.shortfall:
         # That a small corpus has no more is nothing to be warned of.
         everything = not result.partial and len(result.ranking.docs) == result.searched

@@ -357,7 +357,8 @@ class LiveScreen(CopyingScreen):
                 return
             reader = self.query_one(TextReader)
             title = document_line(searched, desk.compared, doc_id, text)
-            self.query_one("#live-document-title", CellLine).set_cells(*title)
+            known = title[1] if self.size.width >= 2 * LEAST_PANE_WIDTH else ()  # the id is what tells it apart
+            self.query_one("#live-document-title", CellLine).set_cells(title[0], known)
             if text is None:
                 reader.set_text(f"{doc_id}: no text at hand")
             else:
