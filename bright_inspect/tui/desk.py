@@ -68,6 +68,7 @@ class Desk:
         )
         #: The tags of each query and of its documents.
         self.tags: dict[QueryKey, frozenset[str]] = self.triage.query_tags()
+        self._taken_over = len(self.triage.log().decisions)
         self._converted = threading.Event()
         self._task_lock = threading.Lock()
         self._score_lock = threading.Lock()
@@ -117,7 +118,10 @@ class Desk:
             return replace(scored, layers=_active_layers(self.session))
 
     def layer_lines(self, token: CancelToken) -> list[LayerLine]:
-        """The layers at hand, each with its counts and what differs from the data's own."""
+        """The layers at hand, decisions taken since included, each with its counts and what differs from the data's
+        own."""
+        if len(self.triage.log().decisions) != self._taken_over:
+            self.take_over_decisions(token)
         with self._cursor(token) as cursor:
             layers, tasks = self.layers, set(self.session.tasks)
             counts = [count for count in layer_counts(cursor) if count.task in tasks]
@@ -129,6 +133,11 @@ class Desk:
         with self._cursor(token) as cursor:
             return self._of_open_tasks(layer_changes(cursor, None, layer))
 
+    @property
+    def judged_by(self) -> tuple[dict[TaskKey, str], int]:
+        """What the judgments in view hang on: the layers that count, and how many decisions they are made of."""
+        return self.scored.layers, self._taken_over
+
     def take_over_decisions(self, token: CancelToken) -> bool:
         """Make the layers of decisions anew, so that they say what the journal says now; whether one of them counts, so
         that scores change."""
@@ -137,6 +146,7 @@ class Desk:
             made = DecisionLayers(log.decisions, log.findings)
             remake_layers(self.session, cursor, made)
             self.tags = self.triage.query_tags()
+            self._taken_over = len(log.decisions)
             own = {layer for task in self.session.tasks for layer in made.names(task)}
             return any(layer in own or ":" in layer for layer in _active_layers(self.session).values())
 

@@ -103,4 +103,4 @@ class JudgingActions:
             else:
                 self._program.tell_desk_changed()
 
-        self._program.runner.start("layers", desk.take_over_decisions, done)
+        self._program.runner.start("decisions", desk.take_over_decisions, done)

@@ -214,13 +214,17 @@ class TriageDesk:
         self.journal.append(decision)
         return decision
 
+    def last(self) -> Decision | None:
+        """The annotator's last line that counts, which an undo takes back."""
+        return undoable(self.log().decisions, self.annotator)
+
     def undo(self, token: CancelToken) -> Decision | None:
         """Take back the annotator's last line, at any depth; the line that was taken back, or None if there is none.
 
         Raises:
             BrightInspectError: it was not kept.
         """
-        last = undoable(self.log().decisions, self.annotator)
+        last = self.last()
         if last is not None:
             self.journal.append(last.undo())
         return last

@@ -16,6 +16,7 @@ from bright_inspect.presentation.overview import tag_notes
 from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.triage_request import TriageRequest
 from bright_inspect.tui.app import BrightInspect, make_app
+from bright_inspect.tui.screens.audit import AuditScreen
 from bright_inspect.tui.screens.queries import QueriesScreen
 from bright_inspect.tui.screens.triage import TriageScreen
 from bright_inspect.tui.widgets.reader import TextReader
@@ -125,6 +126,9 @@ async def test_what_is_decided_does_not_come_up_again(tmp_path: Path, folder: Pa
         await press(pilot, "J")
         assert shown(pilot) != first
         await press(pilot, "z")
+        assert f"z again takes back your last: judgment of {first[1]}" in messages(pilot)[-1]
+        assert len(lines(folder)) == 1
+        await press(pilot, "z")
         assert "from before this queue" in messages(pilot)[-1]
     assert [each["kind"] for each in lines(folder)] == ["judgment", "undo"]
 
@@ -163,7 +167,7 @@ async def test_note_why_and_tags_go_with_the_decision(tmp_path: Path, folder: Pa
     async with driven(program(tmp_path, why_needed=True)) as pilot:
         await press(pilot, "J", "semicolon")
         await press(pilot, *"odd?", "enter", "t")
-        await press(pilot, "tab", "enter")
+        await press(pilot, "down", "enter")
         assert "#lexical-gap" in line(pilot, "#triage-right-title")
         item = shown(pilot)
         await press(pilot, "1")
@@ -296,3 +300,35 @@ async def test_what_was_searched_live_speaks_for_a_candidate(tmp_path: Path) -> 
         assert triage is not None
         kinds = {piece.kind for _, _, pieces in triage.candidates.values() for piece in pieces}
         assert "similarity" in kinds
+
+
+async def test_what_is_written_stays_with_its_document(tmp_path: Path, folder: Path) -> None:
+    async with driven(program(tmp_path)) as pilot:
+        await press(pilot, "J", "semicolon", *"keep", "enter", "n", "p")
+        assert "“keep”" in line(pilot, "#triage-right-title")
+        await press(pilot, "1", "p")
+        assert "you said 1 · “keep”" in line(pilot, "#triage-right-title")
+        await press(pilot, "z", "0")
+    judged = [each for each in lines(folder) if each["kind"] == "judgment"]
+    assert [(each["relevance"], each["note"]) for each in judged] == [(1, "keep"), (0, "keep")]
+
+
+async def test_layers_and_marks_follow_the_decisions(tmp_path: Path) -> None:
+    async with driven(program(tmp_path)) as pilot:
+        await press(pilot, "enter", "0", "L")
+        rows = pilot.app.screen.query_one("#layers", LineTable).rows
+        names = [rows[n].key for n in range(len(rows))]
+        await press(pilot, *["j"] * names.index("mine:anna"), "enter")
+        screen = inspect(pilot)
+        assert screen.view is not None
+        assert {judged.doc_id: judged.relevance for judged in screen.view.judgments}[str(screen.document)] == 0
+        await press(pilot, "1")
+        assert {judged.doc_id: judged.relevance for judged in screen.view.judgments}[str(screen.document)] == 1
+
+
+async def test_a_value_is_audited_from_here(tmp_path: Path) -> None:
+    async with driven(program(tmp_path)) as pilot:
+        await press(pilot, "J", "a")
+        screen_of(pilot, AuditScreen)
+        await press(pilot, "q", "i", "q")
+        screen_of(pilot, TriageScreen)

@@ -55,7 +55,7 @@ class InspectScreen(CopyingScreen):
         self._queries = ReadAhead(self.desk, self.runner)
         self._direction = 1
         self._merged: bool | None = None  # None: as the width asks
-        self._layers = self.desk.scored.layers
+        self._judged_by = self.desk.judged_by
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="title")
@@ -83,9 +83,8 @@ class InspectScreen(CopyingScreen):
             self._show_lists()
 
     def desk_changed(self) -> None:
-        scored = self.desk.scored
-        if scored.layers != self._layers:
-            self._layers = scored.layers
+        if self._judged_by != self.desk.judged_by:
+            self._judged_by = self.desk.judged_by
             self._judge_anew()
         elif self.view is not None:
             self._follow_rows()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, OptionList
@@ -24,7 +24,10 @@ class TextEntry(Dialog[str]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog narrow"):
-            yield CellLine((Span(self._title, "strong"),), (Span("Enter keeps · Esc leaves", "dim"),))
+            yield CellLine(
+                (Span(self._title, "strong"),),
+                (Span("Enter keeps · ↓ chooses · Esc leaves" if self._offered else "Enter keeps · Esc leaves", "dim"),),
+            )
             yield Input(self._text, id="entry")
             if self._offered:
                 yield OptionList(*(Option(text, id=text) for text in self._offered), markup=False)
@@ -32,6 +35,15 @@ class TextEntry(Dialog[str]):
     def on_mount(self) -> None:
         for entry in self.query(Input):
             entry.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Down goes from the line to what is offered."""
+        offered = next(iter(self.query(OptionList)), None)
+        if event.key == "down" and offered is not None and not offered.has_focus:
+            event.stop()
+            event.prevent_default()
+            offered.focus()
+            offered.highlighted = 0
 
     @on(Input.Submitted)
     def keep(self, message: Input.Submitted) -> None:

@@ -13,6 +13,7 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.triage_request import STARTER_TAGS
 from bright_inspect.tui import keymap
+from bright_inspect.tui.screens.base import AuditTarget
 from bright_inspect.tui.screens.text_entry import TextEntry
 from bright_inspect.tui.screens.triage_view import (
     BELOW,
@@ -68,10 +69,15 @@ class TriageScreen(TriageView):
 
     def leave_level(self) -> bool:
         """Back to the evidence first, if what the judgments change is shown."""
-        if self._changes != BELOW[0]:
+        if self._changes != BELOW[0] or self._tab == GUIDELINES:
             self._changes = BELOW[0]
+            self._tab = QUERY if self._tab == GUIDELINES else self._tab
             self._show()
             return True
+        if self._shown is not None and not self._decided(self._shown) and (self._note or self._why or self._tags):
+            self.notify(
+                "What was written beside the last document was not kept: it goes with a decision.", markup=False
+            )
         self._queries.stop()
         for lane in ("triage", "triage-text"):
             self.runner.cancel(lane)
@@ -111,7 +117,8 @@ class TriageScreen(TriageView):
         def done(text: str | None) -> None:
             if not self.left and self._triage is not None and self._triage.queue.current == item:
                 self._text, self._shown = text, item
-                self._note, self._why, self._tags = "", "", []
+                note, why, tags = self._drafts.get(item, ("", "", []))
+                self._note, self._why, self._tags = note, why, list(tags)
                 self._show()
                 following = self._triage.following.get(replace(item, repeat=False))
                 if following is not None:
@@ -135,6 +142,7 @@ class TriageScreen(TriageView):
             def answered(why: str | None) -> None:
                 if why:
                     self._why = why
+                    self._keep_draft()
                     self.action_judge(relevance)
 
             self.app.push_screen(TextEntry("Why does it help?"), answered)
@@ -174,12 +182,14 @@ class TriageScreen(TriageView):
         triage, item = self._triage, self._shown
         if triage is None or item is None:
             return
+        self._written += 1
         triage.queue.decide(decision.relevance)
         self._overlay(item, decision.relevance)
         self._load()
 
     def _skipped(self, decision: Decision) -> None:
         if self._triage is not None:
+            self._written += 1
             self._triage.queue.next()
             self._load()
 
@@ -191,6 +201,9 @@ class TriageScreen(TriageView):
     def action_undo(self) -> None:
         """Take the last decision back, at any depth; its document comes up again."""
         if self._writing or self._triage is None:
+            return
+        if not self._written and not self._asked:
+            self._ask_about_earlier()
             return
         self._writing = True
         desk = self.desk.triage
@@ -205,11 +218,27 @@ class TriageScreen(TriageView):
 
         self.runner.start("judge", desk.undo, done, failed)
 
+    def _ask_about_earlier(self) -> None:
+        """Nothing was decided here: say what a second key would take back, which is not on screen."""
+
+        def told(last: Decision | None) -> None:
+            if last is None:
+                self.notify("There is nothing of yours to take back.", markup=False)
+                return
+            self._asked = True
+            what = f"{last.kind} of {last.doc_id or 'the query'} for query {last.query_id}"
+            self.notify(f"Nothing was decided here yet. z again takes back your last: {what}.", markup=False)
+
+        desk = self.desk.triage
+        self.runner.start("judge-last", lambda token: desk.last(), told)
+
     def _undone(self, taken: Decision | None) -> None:
         triage = self._triage
         if taken is None or triage is None:
             self.notify("There is nothing of yours to take back.", markup=False)
             return
+        self._written = max(0, self._written - 1)
+        self._asked = False
         if taken.kind == "judgment" and triage.queue.decisions:
             last = triage.queue.undo()
             if last is not None:
@@ -218,7 +247,8 @@ class TriageScreen(TriageView):
             triage.queue.previous()
         else:
             about = taken.doc_id or f"query {taken.query_id}"
-            self.notify(f"Taken back: {taken.kind} on {about}, from before this queue.", markup=False)
+            said = f"Taken back: {taken.kind} on {about}, from before this queue"
+            self.notify(f"{said}; it comes up when judging is opened anew.", markup=False)
         self._load()
 
     def action_next_item(self) -> None:
@@ -232,7 +262,17 @@ class TriageScreen(TriageView):
         if self._triage is not None and not self._writing and self._triage.queue.previous() is not None:
             self._load()
 
+    def audit_target(self) -> tuple[AuditTarget, int] | None:
+        """The compared run's value for the query; blind judging has none to tell."""
+        return None if self._shown is None or self._blind else (self._shown.query, self.desk.compared.run.run_id)
+
     # --- beside it -----------------------------------------------------------------------------------------------
+
+    def _keep_draft(self) -> None:
+        """What is written stays with its document, whatever is looked at in between and if a decision is taken back."""
+        if self._shown is not None:
+            self._drafts[self._shown] = (self._note, self._why, list(self._tags))
+        self._show()
 
     def action_note(self) -> None:
         """Write a note that is kept with the decision."""
@@ -240,7 +280,7 @@ class TriageScreen(TriageView):
         def written(text: str | None) -> None:
             if text is not None:
                 self._note = text
-                self._show()
+                self._keep_draft()
 
         if self._shown is not None:
             self.app.push_screen(TextEntry("Note on this document", self._note), written)
@@ -251,18 +291,21 @@ class TriageScreen(TriageView):
         def written(text: str | None) -> None:
             if text is not None:
                 self._why = text
-                self._show()
+                self._keep_draft()
 
         if self._shown is not None:
             self.app.push_screen(TextEntry("Why does it help?", self._why), written)
 
     def action_tag(self) -> None:
-        """Put a tag on the document; it is kept with the decision."""
+        """Put a tag on the document, or take it off again; it is kept with the decision."""
 
         def written(text: str | None) -> None:
-            if text and text not in self._tags:
-                self._tags.append(text)
-                self._show()
+            if text:
+                if text in self._tags:
+                    self._tags.remove(text)
+                else:
+                    self._tags.append(text)
+                self._keep_draft()
 
         if self._shown is not None:
             self.app.push_screen(TextEntry("Tag", offered=STARTER_TAGS), written)

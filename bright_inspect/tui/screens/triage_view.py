@@ -61,6 +61,9 @@ class TriageView(CopyingScreen):
         self._tab = CANDIDATE
         self._changes = _EVIDENCE
         self._note, self._why, self._tags = "", "", list[str]()
+        self._drafts: dict[QueueItem, tuple[str, str, list[str]]] = {}
+        self._written = 0  # lines of this visit to the journal that are not taken back
+        self._asked = False
         self._queries = ReadAhead(self.desk, self.runner)
         self._working = Working(self, "triage", "#triage-progress")
 
@@ -158,6 +161,9 @@ class TriageView(CopyingScreen):
         if item is not None:
             reading = document_reading(view, self._text) if self._text is not None else Reading("")
             written = [*(f"#{tag}" for tag in self._tags), *(f"“{text}”" for text in (self._note, self._why) if text)]
+            said = self._decided(item)
+            if said:
+                written.insert(0, f"you said {'unsure' if said[0] is None else said[0]}")
             title = f"candidate · {len(self._text or ''):,} characters" + "".join(f" · {each}" for each in written)
             self._read_into("#triage-candidate", "#triage-right-title", reading, title)
 
@@ -188,7 +194,8 @@ class TriageView(CopyingScreen):
             task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
             changes = triage.what_if.task_changes(task)
             columns = what_if_columns(triage.what_if.pool_depth, self.size.width)
-            title = what_if_title(task, triage.what_if.measure, len(triage.what_if.decisions), changes)
+            own = sum(pair[:2] == task for pair in triage.what_if.decisions)
+            title = what_if_title(task, triage.what_if.measure, own, changes)
             warning = (Span(pool_warning(changes, blind=self._blind), "dim"),)
             self.query_one("#triage-below-title", CellLine).set_cells(title, warning if self.size.width > 160 else ())
             table.set_rows(columns, what_if_rows(changes, columns, blind=self._blind))
@@ -204,11 +211,16 @@ class TriageView(CopyingScreen):
             table.empty_message = "no candidate" if item is None else "judged before: nothing was worked out for it"
             table.set_rows(evidence_columns(), [])
             return
-        judged = item is not None and any(decided.item == item for decided in triage.queue.decisions)
+        judged = item is not None and bool(self._decided(item))
         rows = evidence_rows(
             known[0], known[2], self.desk.session.runs, ranks_to=triage.ranks_to, hidden=self._blind and not judged
         )
         table.set_rows(evidence_columns(), rows)
+
+    def _decided(self, item: QueueItem) -> list[int | None]:
+        """What was said of the item in this queue, last first; nothing if it is not decided."""
+        decisions = self._triage.queue.decisions if self._triage is not None else ()
+        return [decided.relevance for decided in reversed(decisions) if decided.item == item]
 
     def _show_shares(self, table: LineTable) -> None:
         """What each judgment alone does to every run's mean, the largest first."""
