@@ -15,12 +15,11 @@ from bright_inspect.cli.task_inputs import (
     made_reranker,
     made_retriever,
     opened_task,
-    provenance_of,
     task_options,
 )
 from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.domain.visible import visible
-from bright_inspect.retrieval.protocol import Corpus, ModelOptions, Retriever
+from bright_inspect.retrieval.protocol import Corpus, ModelOptions, Retriever, provenance_of
 from bright_inspect.store.progress import CancelToken, Progress
 
 

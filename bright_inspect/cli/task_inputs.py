@@ -141,8 +141,3 @@ def made_reranker(name: str, options: ModelOptions, inputs: TaskInputs) -> Reran
     from bright_inspect.store.run_cache import cache_folder
 
     return find_reranker(name, options).make(cache_folder() / "retrieval", inputs.tell, inputs.token.check)
-
-
-def provenance_of(part: object) -> dict[str, Any]:
-    """What a retriever or reranker says of how it works."""
-    return dict(getattr(part, "provenance", {}))

@@ -16,7 +16,7 @@ from bright_inspect.domain.corpora import corpus_size
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey, RankedDoc, Ranking
 from bright_inspect.evaluation.conventions import OURS, ListedDoc, QueryCase
-from bright_inspect.retrieval.protocol import Check, Corpus, Found, Reranking, Retriever, Sends, Sent
+from bright_inspect.retrieval.protocol import Check, Corpus, Found, Reranking, Retriever, Sends, Sent, provenance_of
 from bright_inspect.retrieval.rerank import RerankingRetriever
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.session import Session
@@ -100,7 +100,7 @@ def search_live(
             "corpus_documents_of": whole,
             "corpus_md5": corpus.digest,
             "excluded_documents": len(excluded),
-            **getattr(retriever, "provenance", {}),
+            **provenance_of(retriever),
         },
     )
 

@@ -291,6 +291,10 @@ class Queue:
         working = [gap for gap in gaps if gap <= LONGEST_DECISION]
         return 60 * len(working) / sum(working) if working and sum(working) > 0 else None
 
+    def is_done(self, item: QueueItem) -> bool:
+        """Whether the item was decided here and that was not taken back."""
+        return item in self._done
+
     def _is_open(self, item: QueueItem) -> bool:
         return item not in self._done
 

@@ -21,6 +21,7 @@ from bright_inspect.retrieval.protocol import (
     Sent,
     SentenceScore,
     never_stop,
+    provenance_of,
 )
 from bright_inspect.retrieval.ranking import at_the_top, hits_of
 from bright_inspect.retrieval.sentences import sentences
@@ -85,8 +86,10 @@ class Dense:
 
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
-        own: dict[str, str | int | float | None] = getattr(self._encoder, "provenance", {})
-        return {**own, "dimensions": self._vectors.vectors.shape[1] if len(self._vectors.ids) else None}
+        return {
+            **provenance_of(self._encoder),
+            "dimensions": self._vectors.vectors.shape[1] if len(self._vectors.ids) else None,
+        }
 
     def search(self, texts: Sequence[str], k: int, excluded: Exclusions = (), check: Check = never_stop) -> list[Found]:
         """The best ``k`` documents for each text; see ``Retriever.search``."""

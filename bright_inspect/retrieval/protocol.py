@@ -214,6 +214,11 @@ class Provenance(Protocol):
     def provenance(self) -> dict[str, str | int | float | None]: ...
 
 
+def provenance_of(part: object) -> dict[str, str | int | float | None]:
+    """What a retriever, reranker or encoder says of how it works; nothing for one that has no more to say."""
+    return dict(part.provenance) if isinstance(part, Provenance) else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Reranked:
     """Scores of documents for one query, in the order they were given; ``cut[i]`` says that the model's max length cut

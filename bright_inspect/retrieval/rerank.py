@@ -22,6 +22,7 @@ from bright_inspect.retrieval.protocol import (
     Retriever,
     ignore_progress,
     never_stop,
+    provenance_of,
 )
 from bright_inspect.retrieval.strings import encode
 
@@ -92,12 +93,12 @@ class RerankingRetriever:
     @property
     def provenance(self) -> dict[str, str | int | float | None]:
         return {
-            **getattr(self._retriever, "provenance", {}),
+            **provenance_of(self._retriever),
             "retriever": self._retriever.name,
             "reranker": self._reranker.name,
             "reranked_top": self._top,
             "reranker_max_length": self._reranker.max_length,
-            **getattr(self._reranker, "provenance", {}),
+            **provenance_of(self._reranker),
         }
 
     def search(self, texts: Sequence[str], k: int, excluded: Exclusions = (), check: Check = never_stop) -> list[Found]:

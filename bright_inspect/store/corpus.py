@@ -54,7 +54,7 @@ def task_corpus(database: Database, cursor: Cursor, collections: Collections, ta
 def corpus_texts_of(
     cursor: Cursor, collections: Collections, task: TaskKey, doc_ids: Collection[str]
 ) -> dict[str, str]:
-    """The texts of those of the documents that the corpus at hand has."""
+    """The texts of those of the documents that the corpus at hand has, in one pass over it (up to seconds)."""
     source = collections.source(task)
     sql = source.documents_sql(*task) if source else None
     if sql is None or not doc_ids:

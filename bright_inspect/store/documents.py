@@ -73,15 +73,3 @@ def short_texts(
     ).fetchall()
     short = {doc_id: content for doc_id, content in rows if content is not None}
     return short, frozenset(doc_id for doc_id, content in rows if content is None)
-
-
-def corpus_texts(session: Session, cursor: Cursor, task: TaskKey, doc_ids: Collection[str]) -> dict[str, str]:
-    """The texts of these documents from the corpus itself, in one pass over it (up to seconds)."""
-    source = session.collections.source(task)
-    corpus = source.documents_sql(*task) if source else None
-    if corpus is None:
-        return {}
-    rows = cursor.execute(
-        f"SELECT doc_id, content FROM ({corpus}) WHERE doc_id IN (SELECT unnest(?))", [list(doc_ids)]
-    ).fetchall()
-    return dict(rows)

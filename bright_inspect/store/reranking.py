@@ -11,7 +11,7 @@ from typing import Any
 
 from bright_inspect import __version__
 from bright_inspect.db import Cursor
-from bright_inspect.retrieval.protocol import Check, Found, Hit, Reranker
+from bright_inspect.retrieval.protocol import Check, Found, Hit, Reranker, provenance_of
 from bright_inspect.retrieval.protocol import Progress as Tell
 from bright_inspect.retrieval.rerank import rerank
 from bright_inspect.store.collections import TaskKey
@@ -149,5 +149,5 @@ def _provenance(
         "reranker_device": reranker.device,
         "reranker_max_length": reranker.max_length,
         "queries_without_text": without_text,
-        **getattr(reranker, "provenance", {}),
+        **provenance_of(reranker),
     }

@@ -26,7 +26,8 @@ from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.collections import TaskKey
-from bright_inspect.store.documents import KEPT_DEPTH, corpus_texts, kept_texts, load_task_texts, short_texts
+from bright_inspect.store.corpus import corpus_texts_of
+from bright_inspect.store.documents import KEPT_DEPTH, kept_texts, load_task_texts, short_texts
 from bright_inspect.store.layers import JudgmentChange, layer_changes, layer_counts, remake_layers
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
@@ -191,7 +192,7 @@ class Desk:
         with self._cursor(token) as cursor:
             found = kept_texts(cursor, task, [doc_id])
             if not found and not kept:
-                found = corpus_texts(self.session, cursor, task, [doc_id])
+                found = corpus_texts_of(cursor, self.session.collections, task, [doc_id])
             return found.get(doc_id)
 
     def audit_query(self, run_id: int, key: QueryKey, token: CancelToken) -> Audit:

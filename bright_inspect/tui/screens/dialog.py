@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
+from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
+from textual.widgets import Input
 
 T = TypeVar("T")
 
@@ -26,3 +28,19 @@ class Dialog(ModalScreen[T | None]):
     def action_close(self) -> None:
         """Leave without choosing anything."""
         self.dismiss(None)
+
+
+class TypingDialog(Dialog[T]):
+    """A dialog with a list and a line for what is not in it. The line is not to be selected on focus: the first
+    character typed would be replaced by the second."""
+
+    def on_key(self, event: events.Key) -> None:
+        """Typing goes to the line, wherever the focus is."""
+        line = next(iter(self.query(Input)), None)
+        if line is None:  # the key came before the dialog was built
+            return
+        if event.is_printable and event.character and not line.has_focus:
+            event.stop()
+            event.prevent_default()
+            line.focus()
+            line.insert_text_at_cursor(event.character)

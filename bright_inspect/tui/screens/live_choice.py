@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, OptionList
@@ -12,14 +12,14 @@ from textual.widgets.option_list import Option
 
 from bright_inspect.presentation.cells import Span
 from bright_inspect.tui.live_desk import Choice
-from bright_inspect.tui.screens.dialog import Dialog
+from bright_inspect.tui.screens.dialog import TypingDialog
 from bright_inspect.tui.widgets.line import CellLine
 
 #: Stands for "none of them": no reranking.
 NONE = ""
 
 
-class LiveChoice(Dialog[str]):
+class LiveChoice(TypingDialog[str]):
     """Returns the chosen name, NONE where that is offered, or None if nothing was chosen."""
 
     def __init__(self, title: str, choices: Sequence[Choice], present: str | None, *, none: str | None = None) -> None:
@@ -35,7 +35,6 @@ class LiveChoice(Dialog[str]):
             yield CellLine((Span(self._title, "strong"),), (Span("Enter chooses · Esc keeps", "dim"),))
             yield OptionList(*(Option(_shown(choice)) for choice in self._choices), markup=False, id="choices")
             yield CellLine(id="choice-note")
-            # Selected on focus, the first character typed would be replaced by the second.
             yield Input(placeholder=f"or type: {self._others}", id="other", select_on_focus=False)
 
     def on_mount(self) -> None:
@@ -43,17 +42,6 @@ class LiveChoice(Dialog[str]):
         for choices in self.query(OptionList):  # none is left if a fast key closed the dialog already
             choices.highlighted = names.index(self._present) if self._present in names else 0
             choices.focus()
-
-    def on_key(self, event: events.Key) -> None:
-        """Typing goes to the line, wherever the focus is."""
-        line = next(iter(self.query(Input)), None)
-        if line is None:  # the key came before the dialog was built
-            return
-        if event.is_printable and event.character and not line.has_focus:
-            event.stop()
-            event.prevent_default()
-            line.focus()
-            line.insert_text_at_cursor(event.character)
 
     @on(OptionList.OptionHighlighted)
     def tell_needs(self, message: OptionList.OptionHighlighted) -> None:

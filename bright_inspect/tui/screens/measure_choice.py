@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input, OptionList
@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 from bright_inspect.domain.measures import Measure, parse_measure
 from bright_inspect.errors import UsageError
 from bright_inspect.presentation.cells import Span
-from bright_inspect.tui.screens.dialog import Dialog
+from bright_inspect.tui.screens.dialog import TypingDialog
 from bright_inspect.tui.widgets.line import CellLine
 
 #: The measures in the list; any other can be typed.
@@ -21,7 +21,7 @@ OFFERED = (
 )  # fmt: skip
 
 
-class MeasureChoice(Dialog[Measure]):
+class MeasureChoice(TypingDialog[Measure]):
     """Returns the chosen measure, or None."""
 
     def __init__(self, present: Measure) -> None:
@@ -32,24 +32,13 @@ class MeasureChoice(Dialog[Measure]):
         with Vertical(classes="dialog narrow"):
             yield CellLine((Span("Score by", "strong"),), (Span("Enter chooses · Esc keeps", "dim"),))
             yield OptionList(*(Option(name, id=name) for name in OFFERED), markup=False)
-            yield Input(placeholder="or type any, such as nDCG@20", id="other")
+            yield Input(placeholder="or type any, such as nDCG@20", id="other", select_on_focus=False)
             yield CellLine(id="measure-error")
 
     def on_mount(self) -> None:
         for choices in self.query(OptionList):  # none is left if a fast key closed the dialog already
             choices.highlighted = OFFERED.index(self._present) if self._present in OFFERED else 0
             choices.focus()
-
-    def on_key(self, event: events.Key) -> None:
-        """Typing goes to the line, wherever the focus is."""
-        line = next(iter(self.query(Input)), None)
-        if line is None:  # the key came before the dialog was built
-            return
-        if event.is_printable and event.character and not line.has_focus:
-            event.stop()
-            event.prevent_default()
-            line.focus()
-            line.insert_text_at_cursor(event.character)
 
     @on(OptionList.OptionSelected)
     def choose(self, message: OptionList.OptionSelected) -> None:

@@ -3,6 +3,7 @@ changes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from textual import events
@@ -164,14 +165,13 @@ class TriageScreen(TriageView):
             decision = self.desk.triage.decision(item.query, item.doc_id, None, self._view.text, self._text)
             self._write(replace(decision, kind="skip"), self._skipped)
 
-    def _write(self, decision: Decision, done: object) -> None:
+    def _write(self, decision: Decision, done: Callable[[Decision], None]) -> None:
         self._writing = True
         desk = self.desk.triage
 
         def kept(decision: Decision) -> None:
             self._writing = False
-            if callable(done):
-                done(decision)
+            done(decision)
 
         def failed() -> None:
             self._writing = False

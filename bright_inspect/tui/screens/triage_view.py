@@ -219,7 +219,9 @@ class TriageView(CopyingScreen):
 
     def _decided(self, item: QueueItem) -> list[int | None]:
         """What was said of the item in this queue, last first; nothing if it is not decided."""
-        decisions = self._triage.queue.decisions if self._triage is not None else ()
+        if self._triage is None or not self._triage.queue.is_done(item):
+            return []
+        decisions = self._triage.queue.decisions
         return [decided.relevance for decided in reversed(decisions) if decided.item == item]
 
     def _show_shares(self, table: LineTable) -> None:
