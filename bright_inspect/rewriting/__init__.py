@@ -1,0 +1,1 @@
+"""Queries in other words: what a rewrite changed, and making one."""
