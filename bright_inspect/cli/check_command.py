@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bright_inspect.cli.options import opened, output_options, run_arguments
+from bright_inspect.cli.options import opened, output_options, run_arguments, variant_files_option
 from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table
 from bright_inspect.domain.findings import Finding, changes, grouped
 from bright_inspect.domain.names import parse_run_argument
@@ -19,9 +20,11 @@ from bright_inspect.store.summary import file_summaries
 
 @click.command()
 @run_arguments()
+@variant_files_option
 @output_options
 def command(
     request: OpenRequest,
+    variants: tuple[str, ...],
     as_json: bool,
     as_csv: bool,
     strict: bool,
@@ -33,7 +36,7 @@ def command(
     from bright_inspect.cli.eval_command import add_scored_findings
     from bright_inspect.evaluation.defaults import default_measure
 
-    with opened(request) as opening:
+    with opened(replace(request, variants=variants)) as opening:
         session = opening.session
         add_scored_findings(session, [default_measure(dataset) for dataset, _ in session.tasks])
         findings = list(session.findings)

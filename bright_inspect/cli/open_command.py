@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from bright_inspect.cli.options import model_options, run_arguments
+from bright_inspect.cli.options import model_options, run_arguments, variant_files_option
 from bright_inspect.cli.triage_options import triage_options
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import ModelOptions
@@ -43,12 +43,21 @@ def open_program(request: OpenRequest) -> int:
     metavar="NAME",
     help="What searches live: bright-inspect models lists them. The first is asked; may be repeated.",
 )
+@variant_files_option
 @triage_options
 @model_options
-def command(request: OpenRequest, retrievers: tuple[str, ...], triage: TriageRequest, options: ModelOptions) -> int:
+def command(
+    request: OpenRequest,
+    retrievers: tuple[str, ...],
+    variants: tuple[str, ...],
+    triage: TriageRequest,
+    options: ModelOptions,
+) -> int:
     """Open runs in the terminal program. What you care about comes first, the baseline last.
 
     RUN is a TREC run or BRIGHT score JSON, a folder of them, a pattern, NAME=PATH, NAME@variant=PATH, or what
     bright-inspect save wrote.
     """
-    return open_program(replace(request, retrievers=retrievers, triage=triage, model_options=options))
+    return open_program(
+        replace(request, retrievers=retrievers, variants=variants, triage=triage, model_options=options)
+    )

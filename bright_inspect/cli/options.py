@@ -87,6 +87,15 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
     return decorate
 
 
+def variant_files_option(command: _Command) -> _Command:
+    """Files of rewritten queries; the command gets them as ``variants``."""
+    return click.option(
+        "--variant", "variants", multiple=True, metavar="[NAME=]PATH",
+        help="Rewritten queries as a variant of that name: a file, or a folder of files; may be repeated. By default "
+             "it is called what the file or its folder is. Rows by id are of --task or the task in the path.",
+    )(command)  # fmt: skip
+
+
 def model_options(command: _Command) -> _Command:
     """How models are loaded and used; the command gets it as ``options``, a ModelOptions."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -24,7 +25,11 @@ from bright_inspect.store.request import OpenRequest
 )
 @click.option("--top", default=100, show_default=True, type=click.IntRange(1), help="Documents of a list to rerank.")
 @click.option("--depth", default=1000, show_default=True, type=click.IntRange(1), help="Documents a query to write.")
-@click.option("--variant", metavar="NAME", help="The text of the queries.  [default: the run's variant]")
+@click.option(
+    "--variant",
+    metavar="NAME[=FILE]",
+    help="The text of the queries: a variant of the data, or a file of rewrites.  [default: the run's variant]",
+)
 @click.option(
     "--out",
     required=True,
@@ -48,11 +53,13 @@ def command(
     stopped when the same command is given again.
     """  # fmt: skip
     from bright_inspect.retrieval.registry import find_reranker
+    from bright_inspect.store.collections import split_layer
     from bright_inspect.store.reranking import Reranking, rerank_run
     from bright_inspect.store.run_cache import cache_folder
 
     spec = find_reranker(reranker, options)
-    with opened(request) as opening:
+    name = split_layer(variant)[0] if variant else None
+    with opened(request if name is None else replace(request, variants=(variant or "",))) as opening:
         session = opening.session
         if len(session.runs) != 1:
             raise UsageError(
@@ -60,7 +67,7 @@ def command(
                 "rerank takes one; fuse makes one of several.",
             )
         report_findings(session.findings, strict=False)
-        wanted = variant or session.runs[0].name.variant or ORIGINAL
+        wanted = name or variant or session.runs[0].name.variant or ORIGINAL
 
         def work(token: CancelToken) -> list[str]:
             cursor = session.database.cursor()

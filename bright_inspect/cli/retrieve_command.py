@@ -42,7 +42,8 @@ class _Wanted:
 @task_options
 @click.option("--retriever", required=True, metavar="NAME", help="What searches: bright-inspect models lists them.")
 @click.option("--engine", type=click.Choice(["rank_bm25"]), help="With rank-bm25: the package itself, slowly.")
-@click.option("--variant", default=ORIGINAL, show_default=True, metavar="NAME", help="The text of the queries.")
+@click.option("--variant", default=ORIGINAL, show_default=True, metavar="NAME[=FILE]",
+              help="The text of the queries: a variant of the data, or a file of rewrites.")  # fmt: skip
 @click.option("--depth", default=1000, show_default=True, type=click.IntRange(1), help="Documents a query.")
 @click.option("--rerank", metavar="NAME", help="Rerank the top of each list: cross-encoder:MODEL, endpoint:MODEL.")
 @click.option("--rerank-top", default=100, show_default=True, type=click.IntRange(1), help="Documents to rerank.")
@@ -70,13 +71,14 @@ def _retrieve(
 
     refuse_existing(wanted.out)
     with opened_task(wanted.task, wanted.dataset, wanted.data, listener, token) as inputs:
-        queries = task_queries(inputs.cursor, inputs.collections, inputs.key, wanted.variant)
+        variant, findings = inputs.variant(wanted.variant)
+        queries = task_queries(inputs.cursor, inputs.collections, inputs.key, variant)
         corpus = inputs.corpus()
         searcher = _searcher(wanted, options, corpus, inputs)
         provenance = {
             "made_by": f"bright-inspect {__version__} retrieve",
             "system": searcher.name,
-            "variant": wanted.variant,
+            "variant": variant,
             "dataset": inputs.key[0],
             "task": inputs.key[1],
             "depth": wanted.depth,
@@ -93,7 +95,8 @@ def _retrieve(
         made: Retrieved = retrieve_run(searcher, queries, wanted.depth, wanted.out, provenance, searching, token.check)
         task = "/".join(inputs.key)
         partial = inputs.partial_note(corpus)
-    lines = [f"{wanted.out}: {made.queries} queries of {task} by {searcher.name}, {wanted.variant}."]
+    lines = [f"{wanted.out}: {made.queries} queries of {task} by {searcher.name}, {variant}."]
+    lines += [f"{finding.severity}: {finding.place}: {finding.message}" for finding in findings]
     if made.taken_over:
         lines.append(f"{made.taken_over} of them were taken over from a run that was broken off.")
     lines += partial

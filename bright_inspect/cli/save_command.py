@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from bright_inspect.cli.options import interruptible, opened, progress_line, run_arguments
+from bright_inspect.cli.options import interruptible, opened, progress_line, run_arguments, variant_files_option
 from bright_inspect.cli.output import report_findings
 from bright_inspect.domain.measures import parse_measure
 from bright_inspect.domain.visible import visible
@@ -23,8 +24,9 @@ from bright_inspect.store.request import OpenRequest
     metavar="FILE.duckdb",
     help="The file to write; one that is there is not overwritten.",
 )
+@variant_files_option
 @click.option("--measure", "-m", metavar="NAME", help="The measure that the screen opens with.")
-def command(request: OpenRequest, out: Path, measure: str | None) -> int:
+def command(request: OpenRequest, out: Path, variants: tuple[str, ...], measure: str | None) -> int:
     """Save runs, queries, judgments, decisions and the documents that are shown as one DuckDB file.
 
     bright-inspect FILE.duckdb opens it where the inputs are not, as do eval, compare, explain and the others. Any
@@ -37,7 +39,7 @@ def command(request: OpenRequest, out: Path, measure: str | None) -> int:
 
     wanted = parse_measure(measure) if measure is not None else None
     check_target(out)
-    with opened(request) as opening:
+    with opened(replace(request, variants=variants)) as opening:
         session = opening.session
 
         opening.convert()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bright_inspect.domain.corpora import corpus_size
+from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import normalised_task
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import Corpus, ModelOptions, Reranker, Retriever
@@ -48,6 +49,20 @@ class TaskInputs:
     key: TaskKey
     tell: Tell
     token: CancelToken
+
+    def variant(self, argument: str) -> tuple[str, list[Finding]]:
+        """The name of the variant that is asked for, ``NAME`` or ``NAME=FILE``, and what is odd in the file.
+
+        Raises:
+            BrightInspectError: the file cannot be used.
+        """
+        from bright_inspect.store.collections import split_layer
+        from bright_inspect.store.variants import load_given_variants
+
+        name, _ = split_layer(argument)
+        if name is None:
+            return argument, []
+        return name, load_given_variants(self.cursor, self.collections, [argument], [self.key], self.key[1])
 
     def corpus(self) -> Corpus:
         """The documents at hand.

@@ -11,7 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bright_inspect.datasets.source import Source
-from bright_inspect.db import paths_literal
+from bright_inspect.db import Cursor, paths_literal
+from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
 
 #: BRIGHT writes "none" as ["N/A"], [] or null (FORMATS A.3).
@@ -89,6 +90,31 @@ class BrightFolder(Source):
     def variant_sql(self, dataset: str, task: str, variant: str) -> str:
         return f"SELECT id::VARCHAR AS query_id, query AS text FROM ({self._columns(variant, task, ('id', 'query'))})"
 
+    def findings(self, cursor: Cursor, dataset: str, task: str) -> list[Finding]:
+        """Variants whose queries or golds are not those of the examples: they are of another upload (FORMATS A.3)."""
+        own = self._golds_sql("examples", task)
+        findings: list[Finding] = []
+        for variant in self.variants(dataset, task):
+            row = cursor.execute(f"""
+                SELECT count(*) FILTER (theirs.id IS NULL), count(*) FILTER (own.id IS NULL),
+                       count(*) FILTER (own.golds <> theirs.golds)
+                FROM ({own}) own FULL JOIN ({self._golds_sql(variant, task)}) theirs USING (id)""").fetchone()
+            assert row is not None
+            for code, count, what in (
+                ("variant-lacks-queries", row[0], f"queries of {task} have no text in the variant {variant}"),
+                ("variant-unknown-queries", row[1], f"texts of {variant} are of no query of {task} and left out"),
+                ("variant-other-golds", row[2], f"queries of {task} have other golds in {variant}, which do not count"),
+            ):
+                if count:
+                    message = f"{count} {what}. Is it of another upload of the queries?"
+                    place = str(self._files[variant, task][0])
+                    findings.append(Finding(code, "warning", place, message, count=int(count)))
+        return findings
+
+    def _golds_sql(self, config: str, task: str) -> str:
+        return f"""SELECT id::VARCHAR AS id, list_sort(list_distinct(gold_ids)) AS golds
+                   FROM ({self._columns(config, task, ("id", "gold_ids"))})"""
+
     def documents_sql(self, dataset: str, task: str) -> str | None:
         config = "long_documents" if dataset.endswith(LONG_SUFFIX) else "documents"
         if (config, task) not in self._files:
@@ -107,7 +133,8 @@ class BrightFolder(Source):
             style = "newline_delimited" if files[0].suffix == ".jsonl" else "auto"
             read = f"read_json({paths_literal(files)}, format='{style}', columns={{{columns}}})"
             lists = "if(json_type({name}) = 'ARRAY', {name}::VARCHAR[], [{name}->>'$'])"
-        optional = [name for name in names if name not in ("id", "query", "content", "gold_ids")]
+        needed = ("id", "query", "content", *(["gold_ids"] if config == "examples" else []))
+        optional = [name for name in names if name not in needed]
         chosen = [lists.format(name=name) if name in _LIST_COLUMNS else name for name in names]
         missing = ", ".join(["1 AS one", *(f"NULL::VARCHAR AS {name}" for name in optional)])
         places = ", ".join(f"c{place}" for place in range(len(names)))

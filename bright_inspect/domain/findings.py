@@ -61,6 +61,8 @@ _CHANGES: dict[str, str] = {
     "shared-metrics": MEANING, "stale-metrics": MEANING,
     "no-gold-listed": MEANING, "partial-corpus": MEANING,
     "path-task-mismatch": MEANING, "repeated-id": MEANING, "row-without-id": MEANING,
+    "unused-variant": MEANING, "variant-lacks-queries": MEANING, "variant-other-golds": MEANING,
+    "variant-unknown-queries": MEANING,
     # Of reported values, which are compared and not scored.
     "bad-line": NOTHING, "bad-row": NOTHING, "bad-value": NOTHING, "mixed-scale": NOTHING,
     "not-reported-values": NOTHING, "odd-shape": NOTHING, "percentages": NOTHING, "repeated-key": NOTHING,

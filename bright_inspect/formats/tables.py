@@ -26,8 +26,13 @@ from bright_inspect.formats.lines import line_numbers, lines_sql, shown
 from bright_inspect.formats.parquet import is_parquet, parquet_columns
 
 TableFormat = Literal["tsv", "csv", "jsonl", "json", "parquet"]
-_ID_NAMES = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "did", "pid", "corpus-id")
+#: What columns of ids are called.
+ID_NAMES = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "did", "pid", "corpus-id")
 _TEXT_NAMES = ("text", "query", "content", "contents", "question", "passage", "body", "title")
+#: What columns of rewritten texts are called, where the original may stand beside them as text or query.
+REWRITE_NAMES = (
+    "rewrite", "rewritten", "rewritten_query", "reformulated", "reformulated_query", "expanded_query", "expansion",
+)  # fmt: skip
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".txt")
 _COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 _HEAD_BYTES = 1 << 18
@@ -48,10 +53,12 @@ class TextTable:
     """One file of ids and texts.
 
     ``titled`` says that a title is part of the text, before it, as BEIR's models read documents
-    (BEIR:beir/retrieval/models: title, blank, text).
+    (BEIR:beir/retrieval/models: title, blank, text). ``rewritten`` says that a column of rewrites is the text where
+    there is one. ``also`` are columns to hand out besides, as texts, NULL where the file lacks them; lists come as
+    JSON.
     """
 
-    def __init__(self, path: Path, *, titled: bool = False) -> None:
+    def __init__(self, path: Path, *, titled: bool = False, rewritten: bool = False, also: Sequence[str] = ()) -> None:
         """Look at the head of the file.
 
         Raises:
@@ -59,20 +66,26 @@ class TextTable:
         """
         self.path = path
         self._layout = _layout_of(path)
-        self._id = self._column(_ID_NAMES, "ids")
-        self._text = self._column(_TEXT_NAMES, "texts")
+        self._id = self._column(ID_NAMES, "ids")
+        self._text = self._column((*REWRITE_NAMES, *_TEXT_NAMES) if rewritten else _TEXT_NAMES, "texts")
         self._title = "title" if titled and self._text != "title" and "title" in self._layout.columns else None
+        self._also = {name: name if name in self._layout.columns else None for name in also}
         self._mended: list[Finding] = []
         self._kept = ExitStack()
         weakref.finalize(self, self._kept.close)
 
     @property
     def sql(self) -> str:
-        """``SELECT position, id, text`` of every row with an id, in file order; ``text`` is never NULL."""
+        """``SELECT position, id, text`` and what was asked for ``also``, of every row with an id, in file order;
+        ``text`` is never NULL."""
         text = "coalesce(text, '')"
         if self._title:
             text = f"trim(concat_ws(' ', title, {text}))"
-        return f"SELECT number AS position, id, {text} AS text FROM ({self._rows}) WHERE coalesce(id, '') <> ''"
+        also = "".join(
+            f", {'NULL::VARCHAR' if column is None else f'also_{place}'} AS {name}"
+            for place, (name, column) in enumerate(self._also.items())
+        )
+        return f"SELECT number AS position, id, {text} AS text{also} FROM ({self._rows}) WHERE coalesce(id, '') <> ''"
 
     def findings(self, cursor: Cursor) -> list[Finding]:
         """What is odd in the file: rows without id, without text, and repeated ids. Reads the file once.
@@ -132,6 +145,7 @@ class TextTable:
         """SQL for ``(number, id, text[, title])`` of every row, NULL where a row has none; ``number`` from 1."""
         layout, source = self._layout, path_literal(self._source)
         names = {"id": self._id, "text": self._text} | ({"title": self._title} if self._title else {})
+        names |= {f"also_{place}": column for place, column in enumerate(self._also.values()) if column is not None}
         if layout.format in ("tsv", "csv") and not layout.quoted:
             return self._split_rows(names)
         if layout.format == "parquet":
@@ -147,7 +161,13 @@ class TextTable:
                 f"read_csv({source}, delim={delimiter}, quote='\"', escape='\"', comment='', auto_detect=false, "
                 f"header=false, skip={int(layout.header)}, columns={columns}, strict_mode=true, max_line_size=16000000)"
             )
-        chosen = ", ".join(f"{identifier(column)}::VARCHAR AS {name}" for name, column in names.items())
+        as_json = layout.format == "parquet"  # where a list is no text yet
+        chosen = ", ".join(
+            f"to_json({identifier(column)}) ->> '$' AS {name}"
+            if as_json and name.startswith("also_")
+            else f"{identifier(column)}::VARCHAR AS {name}"
+            for name, column in names.items()
+        )
         offset = 1 if layout.header and layout.format in ("tsv", "csv") else 0
         return f"SELECT row_number() OVER () + {offset} AS number, {chosen} FROM {read}"
 
@@ -237,7 +257,7 @@ def _delimited(path: Path, lines: list[str], *, cut: bool) -> _Layout:
     for written_as, delimiter in (("tsv", "\t"), ("csv", ",")):
         columns = tuple(name.strip() for name in next(csv.reader([lines[0]], delimiter=delimiter), []))
         lowered = tuple(name.lower() for name in columns)
-        if len(set(lowered)) > 1 and set(lowered) & set(_ID_NAMES) and set(lowered) & set(_TEXT_NAMES):
+        if len(set(lowered)) > 1 and set(lowered) & set(ID_NAMES) and set(lowered) & set(_TEXT_NAMES):
             quoted = written_as == "csv" or _is_quoted(lines[1:], delimiter, cut)
             return _Layout("csv" if written_as == "csv" else "tsv", lowered, header=True, quoted=quoted)
     quoted = "\t" in lines[0] and _is_quoted(lines, "\t", cut)

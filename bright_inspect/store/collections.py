@@ -57,6 +57,8 @@ class Collections:
         self._all_qrels = False
         self._preferred: Mapping[TaskKey, str] = {}
         self.findings: list[Finding] = []
+        #: Variants of files of rewrites that were joined to each task.
+        self.given_variants: dict[TaskKey, tuple[str, ...]] = {}
 
     def add_qrels(self, argument: str, task: str | None, dataset: str | None) -> None:
         """Read judgments, ``PATH`` or ``LAYER=PATH`` of a file or of a folder of them, each for a task: the one named,

@@ -10,6 +10,7 @@ from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import Corpus
 from bright_inspect.store.collections import Collections, TaskKey, task_condition
+from bright_inspect.store.variants import variant_names, variant_sql
 
 _BATCH = 1000
 
@@ -71,18 +72,18 @@ def task_queries(cursor: Cursor, collections: Collections, task: TaskKey, varian
     Raises:
         UsageError: the task has no such variant, or no queries at all.
     """
-    source = collections.source(task)
-    variants = source.variants(*task) if source else ()
+    variants = variant_names(collections, task)
     if variant != ORIGINAL and variant not in variants:
         known = ", ".join((ORIGINAL, *variants))
-        raise UsageError(f"{'/'.join(task)} has no variant {variant!r}.", f"There are: {known}.")
-    if variant == ORIGINAL or source is None:
+        hint = f"There are: {known}. One of a file: --variant NAME=FILE."
+        raise UsageError(f"{'/'.join(task)} has no variant {variant!r}.", hint)
+    if variant == ORIGINAL:
         rows = cursor.execute(
             f"SELECT query_id, coalesce(text, '') FROM queries WHERE {task_condition(task)} ORDER BY position"
         ).fetchall()
     else:
         rows = cursor.execute(
-            f"SELECT query_id, coalesce(text, '') FROM ({source.variant_sql(*task, variant)})"
+            f"SELECT query_id, coalesce(text, '') FROM ({variant_sql(collections, task, variant)})"
         ).fetchall()
     if not rows:
         raise UsageError(f"no queries at hand for {'/'.join(task)}.", "Give --data DIR or --queries FILE.")

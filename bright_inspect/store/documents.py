@@ -7,6 +7,7 @@ from collections.abc import Collection
 from bright_inspect.db import Cursor, identifier, text_literal
 from bright_inspect.store.collections import TaskKey, task_condition
 from bright_inspect.store.session import Session
+from bright_inspect.store.variants import variant_names, variant_sql
 
 #: A run's documents that can come on screen without asking the corpus again.
 KEPT_DEPTH = 100
@@ -22,10 +23,11 @@ def load_task_texts(session: Session, cursor: Cursor, task: TaskKey) -> int | No
     source = session.collections.source(task)
     if source is None:
         return None
-    for variant in source.variants(*task):
+    for variant in variant_names(session.collections, task):
+        texts = variant_sql(session.collections, task, variant)
         cursor.execute(
             f"""INSERT INTO variants BY NAME SELECT {text_literal(task[0])} AS dataset, {text_literal(task[1])} AS task,
-                query_id, {text_literal(variant)} AS variant, text FROM ({source.variant_sql(*task, variant)})"""
+                query_id, {text_literal(variant)} AS variant, text FROM ({texts})"""
         )
     corpus = source.documents_sql(*task)
     if corpus is None:

@@ -42,6 +42,7 @@ from bright_inspect.store.schema import create_tables
 from bright_inspect.store.session import Run, RunFile, Session
 from bright_inspect.store.sidecars import read_sidecar, sidecar_findings
 from bright_inspect.store.standing import standing_findings
+from bright_inspect.store.variants import load_given_variants
 
 #: Fresh rows beyond this are converted before the next file is read, so that memory does not pile up.
 _MOST_FRESH_ROWS = 1_000_000
@@ -202,6 +203,8 @@ def _open_files(
     cursor.executemany(
         "INSERT INTO files VALUES (?, ?)", [(file.file_id, run.run_id) for run in runs for file in run.files]
     )
+    tasks = [key for key in dict.fromkeys(key for run in runs for key in run.tasks) if collections.has_judgments(key)]
+    collections.findings += load_given_variants(cursor, collections, request.variants, tasks, request.task)
     data_findings = [*(saved.findings_about("data") if saved is not None else ()), *collections.findings]
     session = Session(
         database,

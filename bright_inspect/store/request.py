@@ -21,7 +21,8 @@ class OpenRequest:
     what run files are read as, whatever they look like. ``queries`` and ``corpus`` are the files of a collection that
     has no layout of its own; ``qrels`` then are its judgments.
     ``journals`` are the files of decisions whose layers are at hand; without any, the working folder's.
-    ``retrievers`` are offered first for searching live, and models are used as ``model_options`` say.
+    ``variants`` are files of rewritten queries, ``[NAME=]PATH``. ``retrievers`` are offered first for searching live,
+    and models are used as ``model_options`` say.
     """
 
     runs: tuple[str, ...]
@@ -39,6 +40,7 @@ class OpenRequest:
     model_options: ModelOptions = DEFAULT_OPTIONS
     journals: tuple[Path, ...] = ()
     triage: TriageRequest = DEFAULT_TRIAGE
+    variants: tuple[str, ...] = ()
 
 
 def check_paths(request: OpenRequest) -> list[RunInput]:

@@ -18,6 +18,8 @@ CREATE VIEW exclusions AS SELECT NULL::VARCHAR AS dataset, NULL::VARCHAR AS task
                                  NULL::VARCHAR AS doc_id WHERE false;
 CREATE TABLE gold_pages (dataset VARCHAR, task VARCHAR, query_id VARCHAR, page_id VARCHAR);
 CREATE TABLE variants (dataset VARCHAR, task VARCHAR, query_id VARCHAR, variant VARCHAR, text VARCHAR);
+-- Texts of files of rewrites, for those queries that the tasks have.
+CREATE TABLE given_variants (dataset VARCHAR, task VARCHAR, variant VARCHAR, query_id VARCHAR, text VARCHAR);
 CREATE TABLE documents (dataset VARCHAR, task VARCHAR, doc_id VARCHAR, content VARCHAR);
 -- Which query of which task each query id of a file is (NULL: of none), and how many documents the file lists for it.
 CREATE TABLE file_queries (file_id INTEGER, dataset VARCHAR, task VARCHAR, query_id VARCHAR,

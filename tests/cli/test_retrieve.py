@@ -292,3 +292,20 @@ def test_a_tag_is_one_word(tmp_path: Path, system: str, tag: str) -> None:
     ids = ["a"]
     write_run(ids, reranked(ids), tmp_path / "r", {"system": system}, lambda done, total: None, never_stop)
     assert (tmp_path / "r").read_text(encoding="utf-8") == f"a Q0 d 1 1.0 {tag}\n"
+
+
+def test_by_a_file_of_rewrites(tmp_path: Path, data: Path) -> None:
+    rewrites = tmp_path / "rewrites.tsv"
+    rewrites.write_text("".join(f"{number}\tword{number + 1}\n" for number in range(4)))
+    out = tmp_path / "run.trec"
+    base = ("--task", "biology", "--data", data, "--depth", "1", "--variant", f"next={rewrites}", "--out", out)
+    done = command("retrieve", "--retriever", "bm25", *base)
+    assert done.returncode == 0, done.stderr
+    assert "by bm25, next." in done.stderr
+    assert "1 queries of bright/biology have no text in the variant next: 4." in done.stderr
+    assert {tuple(line.split()[:3:2]) for line in out.read_text().splitlines()} == {
+        (str(number), f"d{number + 1}") for number in range(4)
+    }
+    assert json.loads(Path(f"{out}.json").read_text())["variant"] == "next"
+    [file] = json.loads(command("check", out, "--data", data, "--json").stdout)["files"]
+    assert file["variant"] == "next"

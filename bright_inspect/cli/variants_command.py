@@ -1,0 +1,90 @@
+"""``bright-inspect variants``: the texts that a task's queries can be searched by."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bright_inspect.cli.options import interruptible, output_options, progress_line, variant_files_option
+from bright_inspect.cli.output import print_csv, print_json, print_table, report_findings
+from bright_inspect.datasets.bright_folder import LONG_SUFFIX
+from bright_inspect.domain.names import normalised_task
+from bright_inspect.errors import UsageError
+from bright_inspect.store.progress import CancelToken, Progress
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder of a BRIGHT snapshot or BEIR data."
+)
+@click.option("--dataset", metavar="NAME", help="Only tasks of this dataset: bright, bright-long, demo ...")
+@click.option("--task", metavar="TASK", help="Only this task; files of rewrites by query id are of it.")
+@variant_files_option
+@output_options
+def command(
+    data: Path | None,
+    dataset: str | None,
+    task: str | None,
+    variants: tuple[str, ...],
+    as_json: bool,
+    as_csv: bool,
+    strict: bool,
+) -> int:
+    """List the variants of the queries of each task: those of the data, and those of files of rewrites.
+
+    A file may be BRIGHT's reason.py's or INF-X's JSON list, {original text: rewrite} as TongSearch writes it,
+    QueryGym's TSV or JSON, or any table of ids and texts. joined are the queries with a text, unjoined those without.
+    """
+    from bright_inspect.datasets.places import find_sources
+    from bright_inspect.db import Database, database_errors_told
+    from bright_inspect.store.collections import Collections
+    from bright_inspect.store.run_cache import cache_folder
+    from bright_inspect.store.schema import create_tables
+    from bright_inspect.store.variants import load_given_variants, variant_counts
+
+    def work(token: CancelToken) -> tuple[list[Any], list[Any]]:
+        with Database(cache_folder() / "spilled") as database, database_errors_told():
+            cursor = database.cursor()
+            token.watch(cursor)
+            create_tables(cursor)
+            collections = Collections(cursor, find_sources(data))
+            slug = normalised_task(task) if task else None
+            known = [key for key in collections.known() if _is_meant(key[0], data, dataset)]
+            tasks = [key for key in known if slug in (None, key[1])]
+            if not tasks:
+                names = ", ".join(dict.fromkeys(name for _, name in known)) or "nothing"
+                wanted = "/".join(filter(None, (dataset, task))) or "any task"
+                raise UsageError(f"no data for {wanted}.", f"At hand: {names}. Give --data DIR.")
+            for number, key in enumerate(tasks):
+                listener(Progress(number, len(tasks), f"reading {'/'.join(key)}"))
+                collections.load(key)
+            findings = load_given_variants(
+                cursor, collections, variants, tasks, task, complete=len(tasks) == len(known)
+            )
+            return variant_counts(cursor, collections, tasks), [*collections.findings, *findings]
+
+    with progress_line() as listener:
+        counts, findings = interruptible(work)
+    header = ["name", "dataset", "task", "queries", "joined", "unjoined"]
+    rows = [[count.name, *count.task, count.queries, count.joined, count.unjoined] for count in counts]
+    if as_json:
+        print_json({"variants": [dict(zip(header, row, strict=True)) for row in rows]})
+    elif as_csv:
+        print_csv(header, rows)
+    elif rows:
+        print_table(header, ([str(cell) for cell in row] for row in rows), right=header[3:])
+    else:
+        click.echo("No variants besides the original. Files of rewrites: --variant NAME=FILE.", err=True)
+    sys.stdout.flush()
+    return report_findings(findings, strict)
+
+
+def _is_meant(dataset: str, data: Path | None, wanted: str | None) -> bool:
+    """Whether a dataset is the one that was named; without a name, not the demo beside data that was, and none over
+    long documents, whose queries are the same."""
+    if wanted is not None:
+        return dataset == wanted
+    return not (dataset.endswith(LONG_SUFFIX) or (dataset.startswith("demo") and data is not None))
