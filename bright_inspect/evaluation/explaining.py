@@ -56,7 +56,7 @@ def explain(
     if isinstance(retriever, Explains):
         places = retriever.term_places(document) if document is not None else {}
         parts = retriever.explain(text, doc_id)
-        return Explanation(retriever.name, doc_id, document, parts, places, (), note, _size_text(corpus))
+        return Explanation(retriever.name, doc_id, document, parts, places, (), note, size_text(corpus))
     if isinstance(retriever, ExplainsBySentence):
         if document is None:
             raise BrightInspectError(f"{doc_id}: no text at hand, so its sentences cannot be scored.")
@@ -67,7 +67,7 @@ def explain(
     )
 
 
-def _size_text(corpus: Corpus) -> str:
+def size_text(corpus: Corpus) -> str:
     """``1,084 of 121,249 documents``; ``39 documents`` for a corpus that is whole or of unknown size."""
     whole = corpus_size(corpus.dataset, corpus.task) or corpus.whole
     of = f" of {whole:,}" if whole is not None and corpus.size < whole else ""

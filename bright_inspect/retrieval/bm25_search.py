@@ -16,9 +16,11 @@ from scipy.sparse._sparsetools import csc_matvec
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.analysis import Analysis
 from bright_inspect.retrieval.bm25_index import Index
+from bright_inspect.retrieval.bm25_parts import query_terms, term_parts
 from bright_inspect.retrieval.bm25_weights import Floats, Weighting
 from bright_inspect.retrieval.protocol import Check, Exclusions, Found, TermWeight, never_stop
 from bright_inspect.retrieval.ranking import best, hits_of, shortfall_of
+from bright_inspect.retrieval.term_parts import TermParts
 
 Rows = npt.NDArray[np.int64]
 
@@ -109,34 +111,23 @@ class Bm25:
 
     def explain(self, text: str, doc_id: str) -> list[TermWeight]:
         """What each term of the text contributes to the document's score; see ``Explains.explain``."""
-        row = self._row_of.get(doc_id)
-        if row is None:
+        parts = self.term_parts(text, [doc_id])
+        if parts.missing:
             raise UsageError(f"{doc_id!r} is not in the corpus that is searched.")
-        surfaces: dict[str, dict[str, None]] = {}
-        counts: Counter[str] = Counter()
-        for term, word in self._analysis.terms(text):
-            surfaces.setdefault(term, {})[word] = None
-            counts[term] += 1
-        numbers = self._index.terms.find(list(counts))
-        known = numbers >= 0
-        query_weights = np.zeros(len(numbers))
-        in_query = np.fromiter(counts.values(), np.int64, len(counts))
-        query_weights[known] = self._query_weights(numbers[known], in_query[known])
-        parts = [
-            self._term_weight(term, tuple(surfaces[term]), int(number), float(weight), row)
-            for term, number, weight in zip(counts, numbers, query_weights, strict=True)
-        ]
-        return sorted(parts, key=lambda part: (-part.contribution, part.term))
+        return parts.term_weights(doc_id)
 
-    def _term_weight(
-        self, term: str, surfaces: tuple[str, ...], number: int, query_weight: float, row: int
-    ) -> TermWeight:
-        idf, count, weight = 0.0, 0, 0.0
-        if number >= 0:
-            index = self._index
-            idf = float(index.idf[number])
-            start, end = int(index.starts[number]), int(index.starts[number + 1])
-            place = start + int(np.searchsorted(index.rows[start:end], row))
-            if place < end and index.rows[place] == row:
-                count, weight = int(index.counts[place]), float(index.weights[place])
-        return TermWeight(term, surfaces, query_weight, weight, idf, count, query_weight * weight)
+    def term_parts(self, text: str, doc_ids: Sequence[str]) -> TermParts:
+        """What each term of the text contributes to each document's score; see ``ExplainsMany.term_parts``."""
+        surfaces: dict[str, tuple[str, ...]] = {}
+        times: dict[str, int] = {}
+        for (term, word), count in Counter(self._analysis.terms(text)).items():
+            surfaces[term] = (*surfaces[term], word) if term in surfaces else (word,)
+            times[term] = times.get(term, 0) + count
+        numbers = self._index.terms.find(list(surfaces))
+        known = numbers >= 0
+        counts = np.fromiter(times.values(), np.int64, len(times))
+        weights = np.zeros(len(numbers))
+        weights[known] = self._query_weights(numbers[known], counts[known])
+        terms = query_terms(self._index, surfaces, counts, numbers, weights)
+        wanted = list(dict.fromkeys(doc_ids))
+        return term_parts(self._index, terms, numbers, self._index.ids.find_descending(wanted), wanted)

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from bright_inspect.retrieval.term_parts import TermParts
 
 Check = Callable[[], None]
 """Raises to stop the work between two steps (as the store's ``CancelToken.check`` does). A step should take well under
@@ -185,6 +188,16 @@ class Explains(Protocol):
         Raises:
             UsageError: the corpus has no such document.
         """
+        ...
+
+
+@runtime_checkable
+class ExplainsMany(Protocol):
+    """A retriever that tells the terms' parts in the scores of many documents at once."""
+
+    def term_parts(self, text: str, doc_ids: Sequence[str]) -> TermParts:
+        """The parts of the documents' scores under the text. A document that the corpus lacks is among ``missing``;
+        one that is named twice counts once."""
         ...
 
 

@@ -56,6 +56,22 @@ class Strings:
         starts, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
         return [bytes(blob[start:end]) for start, end in zip(starts, ends, strict=True)]
 
+    def find_descending(self, strings: Iterable[str]) -> list[int]:
+        """The number of each string, -1 where it is not among these, which are in descending order."""
+        blob, offsets, last = self.blob.data, self.offsets, len(self) - 1
+        found = []
+        for string in map(encode, strings):
+            low, high = 0, last
+            while low < high:
+                middle = (low + high) // 2
+                if bytes(blob[offsets[middle] : offsets[middle + 1]]) > string:
+                    low = middle + 1
+                else:
+                    high = middle
+            there = high >= 0 and bytes(blob[offsets[low] : offsets[low + 1]]) == string
+            found.append(low if there else -1)
+        return found
+
     def all(self) -> list[str]:
         return _cut(self.blob.tobytes(), self.offsets[1:].tolist())
 
