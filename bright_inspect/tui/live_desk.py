@@ -7,7 +7,7 @@ that was stopped ends with its present step, and only those who ask for the same
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +19,10 @@ from bright_inspect.errors import BrightInspectError
 from bright_inspect.evaluation.ablation import Ablation, ablate
 from bright_inspect.evaluation.explaining import Explanation, explain
 from bright_inspect.evaluation.live import LiveRequest, LiveResult, documents_at_hand, search_live
-from bright_inspect.retrieval.protocol import Corpus, ModelOptions, Progress, Reranker, Retriever
+from bright_inspect.retrieval.protocol import Corpus, Explains, ModelOptions, Progress, Reranker, Retriever
 from bright_inspect.retrieval.registry import find_reranker, find_retriever, known_rerankers, known_retrievers
 from bright_inspect.retrieval.rerank import RerankingRetriever
+from bright_inspect.rewriting.lens import Lens, look
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.corpus import corpus_texts_of, task_corpus
 from bright_inspect.store.keeping import keep_ranking
@@ -127,6 +128,36 @@ class LiveDesk:
             corpus = self._corpus(cursor, task, tell)
             retriever = self._asked(cursor, task, corpus, request, tell, token)
             return ablate(retriever, view, request.text, request.depth, measure, token.check, tell)
+
+    def lens(
+        self, view: QueryView, name: str, rewrite: str, stored: Mapping[int, str], measure: Measure, tell: Progress,
+        token: CancelToken,
+    ) -> Lens:
+        """Look at a query by its original text and by a rewrite; ``stored`` as ``rewriting.lens.look``.
+
+        Raises:
+            BrightInspectError: as ``search``; the retriever's scores are no sums over terms.
+        """  # fmt: skip
+        task = (view.key.dataset, view.key.task)
+        with self._using(token, name), self._cursor(token) as cursor:
+            corpus = self._corpus(cursor, task, tell)
+            retriever = self._retriever(task, name, corpus, tell, token)
+            tell(0, 1, "taking the scores apart")
+            return look(retriever, corpus, view, view.text or "", rewrite, measure, stored, token.check)
+
+    def document_terms(
+        self, view: QueryView, name: str, doc_id: str, text: str | None, token: CancelToken
+    ) -> tuple[str | None, Mapping[str, Sequence[tuple[int, int]]]]:
+        """A document's text, looked for if it is not given, and where the words of each term stand in it, as a
+        retriever that searched the query's task cuts it."""
+        task = (view.key.dataset, view.key.task)
+        with self._using(token, name), self._cursor(token) as cursor:
+            if text is None:
+                text = corpus_texts_of(cursor, self._session.collections, task, [doc_id]).get(doc_id)
+            retriever = self._retrievers.get((task, name))
+            if text is None or not isinstance(retriever, Explains):
+                return text, {}
+            return text, retriever.term_places(text)
 
     @contextmanager
     def indexed(self, tasks: Sequence[TaskKey], token: CancelToken) -> Iterator[dict[TaskKey, Retriever]]:
