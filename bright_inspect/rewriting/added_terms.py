@@ -60,18 +60,28 @@ class AddedTerms:
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """What added terms pull, over all documents asked for and in each: ``documents`` has those at hand, in their order,
-    ``of`` counts all that were asked for. ``source`` names what idf is counted over."""
+    """What added terms pull: ``over_all`` documents asked for, each term where its part is largest, and (by
+    ``in_document``) in each. ``documents`` are those at hand, in the order asked for, ``of`` how many were asked for.
+    ``source`` names what idf is counted over."""
 
     over_all: AddedTerms
-    documents: Mapping[str, AddedTerms]
+    documents: tuple[str, ...]
     of: int
     source: str
+    _maker: _Maker
 
     @property
     def coverage(self) -> str:
         """``2 of 3``: documents at hand of those asked for."""
         return f"{len(self.documents):,} of {self.of:,}"
+
+    def in_document(self, doc_id: str) -> AddedTerms:
+        """The added terms in one of ``documents``.
+
+        Raises:
+            KeyError: it is none of those that were looked at.
+        """
+        return self._maker.made((doc_id, part) for part in self._maker.parts[doc_id])
 
 
 def bridge_terms(change: TextChange, golds: Sequence[str], others: Sequence[str] = (), most: int = MOST) -> Pull:
@@ -101,25 +111,18 @@ def risen(original: Ranking, rewrite: Ranking, golds: Collection[str], depth: in
 
 def _pull(change: TextChange, wanted: Sequence[str], golds: Sequence[str], others: Sequence[str], most: int) -> Pull:
     wanted = list(dict.fromkeys(wanted))
-    at_hand = {doc_id for doc_id in (*golds, *others) if doc_id in change.rewrite.scores}
-    parts = {doc_id: _added_parts(change, doc_id) for doc_id in at_hand}
-    in_golds = Counter(part.number for doc_id in at_hand.intersection(golds) for part in parts[doc_id])
-    in_others = Counter(part.number for doc_id in at_hand.intersection(others) for part in parts[doc_id])
-    best: dict[int, tuple[str, Part]] = {}
+    looked_at = dict.fromkeys((*wanted, *golds, *others))
+    parts = {doc_id: _added_parts(change, doc_id) for doc_id in looked_at if doc_id in change.rewrite.scores}
+    in_golds = Counter(part.number for doc_id in parts.keys() & golds for part in parts[doc_id])
+    in_others = Counter(part.number for doc_id in parts.keys() & others for part in parts[doc_id])
+    maker = _Maker(change, parts, in_golds, in_others, most)
+    best: dict[int, _Place] = {}
     for doc_id in wanted:
         for part in parts.get(doc_id, ()):
             if part.number not in best or part.contribution > best[part.number][1].contribution:
                 best[part.number] = (doc_id, part)
-
-    def made(places: Iterable[tuple[str, Part]]) -> AddedTerms:
-        terms = [_term(change, *place, in_golds, in_others) for place in places if place[1].contribution > 0]
-        terms.sort(key=lambda term: (-term.part, term.term))
-        telling = [term for term in terms if term.share <= COMMON]
-        folded = tuple(term for term in terms if term.share > COMMON)
-        return AddedTerms(tuple(telling[:most]), max(0, len(telling) - most), folded)
-
-    each = {doc_id: made((doc_id, part) for part in parts[doc_id]) for doc_id in wanted if doc_id in at_hand}
-    return Pull(made(best.values()), each, len(wanted), change.source)
+    at_hand = tuple(doc_id for doc_id in wanted if doc_id in parts)
+    return Pull(maker.made(best.values()), at_hand, len(wanted), change.source, maker)
 
 
 def _added_parts(change: TextChange, doc_id: str) -> list[Part]:
@@ -127,18 +130,42 @@ def _added_parts(change: TextChange, doc_id: str) -> list[Part]:
     return [part for part in change.rewrite.parts(doc_id) if part.number in added]
 
 
-def _term(change: TextChange, doc_id: str, part: Part, in_golds: Counter[int], in_others: Counter[int]) -> AddedTerm:
-    term = change.rewrite.terms[part.number]
-    return AddedTerm(
-        term.term,
-        term.surfaces,
-        term.times,
-        term.idf,
-        term.documents,
-        change.share(term.documents),
-        doc_id,
-        part.tf,
-        part.contribution,
-        in_golds[part.number],
-        in_others[part.number],
-    )
+_Place = tuple[str, Part]
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes added terms from their parts: the added ones of each document."""
+
+    change: TextChange
+    parts: Mapping[str, Sequence[Part]]
+    in_golds: Counter[int]
+    in_others: Counter[int]
+    most: int
+
+    def made(self, places: Iterable[_Place]) -> AddedTerms:
+        change = self.change
+        pulling = [place for place in places if place[1].contribution > 0]
+        pulling.sort(key=lambda place: (-place[1].contribution, change.rewrite.terms[place[1].number].term))
+        sorted_out: tuple[list[_Place], list[_Place]] = ([], [])
+        for place in pulling:
+            sorted_out[change.share(change.rewrite.terms[place[1].number].documents) > COMMON].append(place)
+        telling, common = sorted_out
+        shown = tuple(self._term(*place) for place in telling[: self.most])
+        return AddedTerms(shown, len(telling) - len(shown), tuple(self._term(*place) for place in common))
+
+    def _term(self, doc_id: str, part: Part) -> AddedTerm:
+        term = self.change.rewrite.terms[part.number]
+        return AddedTerm(
+            term.term,
+            term.surfaces,
+            term.times,
+            term.idf,
+            term.documents,
+            self.change.share(term.documents),
+            doc_id,
+            part.tf,
+            part.contribution,
+            self.in_golds[part.number],
+            self.in_others[part.number],
+        )

@@ -153,8 +153,8 @@ def test_bridge_terms_are_added_and_in_a_gold(tmp_path: Path) -> None:
     basalt = pull.over_all.terms[0]
     assert (basalt.surfaces, basalt.times, basalt.tf, basalt.documents) == (("Basalt", "basalts"), 2, 2, 1)
     assert basalt.part == {term.term: term.after for term in change.document("gold").terms}["basalt"]
-    assert [term.term for term in pull.documents["gold2"].terms] == ["magma"], "lava was asked for before"
-    assert (pull.coverage, pull.of, list(pull.documents)) == ("2 of 3", 3, ["gold", "gold2"])
+    assert [term.term for term in pull.in_document("gold2").terms] == ["magma"], "lava was asked for before"
+    assert (pull.coverage, pull.of, pull.documents) == ("2 of 3", 3, ("gold", "gold2"))
     assert pull.source == "bm25 index of 33 documents"
     drift = drift_terms(change, ["drift", "gold"], ["gold", "gold2"])
     assert [(term.term, term.golds, term.others) for term in drift.over_all.terms] == [
@@ -194,7 +194,8 @@ def test_bridges_of_real_rewrites(earth: EarthScience) -> None:
             assert term.part == pytest.approx(term.part)
             weights = {each.term: each for each in change.document(term.doc_id).terms}
             assert (weights[term.term].after, weights[term.term].tf) == (term.part, term.tf)
-        for doc_id, terms in pull.documents.items():
+        for doc_id in pull.documents:
+            terms = pull.in_document(doc_id)
             assert {term.doc_id for term in (*terms.terms, *terms.folded)} <= {doc_id}
     assert with_bridges == len(earth.pairs[::12])
 
