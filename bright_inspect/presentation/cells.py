@@ -22,6 +22,8 @@ STYLE_NAMES = (
     "error",
     "warning",
     "struck",
+    "added",
+    "removed",
     "run1",
     "run2",
     "run3",

@@ -32,7 +32,8 @@ class Lens:
     far their scores are recomputed.
 
     ``doc_ids`` are the documents to show: the first of the rewrite's list, those of the original's, and the golds that
-    neither has, each once. ``places`` says where the words of each term stand in the rewrite. ``searched`` documents were searched ``of`` how many (None = not known).
+    neither has, each once. ``places`` says where the words of each term stand in the rewrite. ``searched`` documents
+    were searched ``of`` how many (None = not known).
     """
 
     retriever: str

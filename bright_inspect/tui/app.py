@@ -297,6 +297,36 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
 
             self.push_screen(LiveScreen(screen.view))
 
+    def action_lens(self) -> None:
+        """Look at the query at hand by its original text and by a rewrite."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+        from bright_inspect.tui.screens.lens import LensScreen
+
+        screen = self.desk_screen()
+        if isinstance(screen, InspectScreen) and screen.ready:
+            keys = [row.key for row in screen.rows]
+            self.push_screen(LensScreen(keys, keys.index(screen.row.key)))
+
+    def action_trace(self) -> None:
+        """Read what there is about the query at hand by its outline."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+        from bright_inspect.tui.screens.lens import LensScreen
+
+        screen = self.desk_screen()
+        view = screen.view if isinstance(screen, InspectScreen | LensScreen) and screen.ready else None
+        if view is None:
+            return
+        from bright_inspect.presentation.traces import traces_of
+        from bright_inspect.tui.screens.trace import TraceScreen
+
+        traces = traces_of(view)
+        names = [name for name, _ in traces]
+        if not traces:
+            self.notify("There is no text about this query at hand.", markup=False)
+            return
+        variant = screen.variant if isinstance(screen, LensScreen) else None
+        self.push_screen(TraceScreen(view.key, traces, names.index(variant) if variant in names else 0))
+
     def action_explain(self) -> None:
         """Say why the document at hand is scored as it is."""
         from bright_inspect.tui.screens.inspect import InspectScreen

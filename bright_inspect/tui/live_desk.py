@@ -130,7 +130,13 @@ class LiveDesk:
             return ablate(retriever, view, request.text, request.depth, measure, token.check, tell)
 
     def lens(
-        self, view: QueryView, name: str, rewrite: str, stored: Mapping[int, str], measure: Measure, tell: Progress,
+        self,
+        view: QueryView,
+        name: str,
+        rewrite: str,
+        stored: Mapping[int, str],
+        measure: Measure,
+        tell: Progress,
         token: CancelToken,
     ) -> Lens:
         """Look at a query by its original text and by a rewrite; ``stored`` as ``rewriting.lens.look``.
@@ -155,9 +161,9 @@ class LiveDesk:
             if text is None:
                 text = corpus_texts_of(cursor, self._session.collections, task, [doc_id]).get(doc_id)
             retriever = self._retrievers.get((task, name))
-            if text is None or not isinstance(retriever, Explains):
+            if text is None or retriever is None:
                 return text, {}
-            return text, retriever.term_places(text)
+            return text, retriever.term_places(text) if isinstance(retriever, Explains) else {}
 
     @contextmanager
     def indexed(self, tasks: Sequence[TaskKey], token: CancelToken) -> Iterator[dict[TaskKey, Retriever]]:

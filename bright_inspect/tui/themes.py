@@ -190,6 +190,8 @@ def _palette_styles(palette: Palette) -> dict[str, Style]:
         "error": Style(color=palette.error, bold=True),
         "warning": Style(color=palette.warning),
         "struck": Style(color=palette.dim, strike=True),
+        "added": Style(color=palette.gain, underline=True),
+        "removed": Style(color=palette.loss, strike=True),
         **{f"run{number}": Style(color=color) for number, color in enumerate(palette.runs, start=1)},
     }
 
@@ -206,6 +208,8 @@ _TERMINAL_STYLES: Final = {
     "error": Style(color="red", bold=True),
     "warning": Style(color="yellow"),
     "struck": Style(dim=True, strike=True),
+    "added": Style(color="cyan", underline=True),
+    "removed": Style(color="red", strike=True),
     "run1": Style(color="blue"),
     "run2": Style(color="magenta"),
     "run3": Style(color="green"),

@@ -1,0 +1,112 @@
+"""The Lens screen's words: what went and what came, and passages that a rewrite shares with a gold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.rewriting.leaks import Leak
+from bright_inspect.rewriting.word_change import WordChange
+
+StyledRange = tuple[int, int, str]
+
+
+def words_line(words: WordChange) -> Cell:
+    """How long both texts are, how many of the original's words survive, and whether the rewrite quotes a gold."""
+    lengths = words.lengths
+    times = f" ({lengths.rewrite_words / lengths.original_words:.1f} ×)" if lengths.original_words else ""
+    spans = [
+        Span(f"{lengths.original_words:,} words → {lengths.rewrite_words:,}{times}"),
+        Span(" · ", "dim"),
+    ]  # fmt: skip
+    if lengths.surviving is None:
+        spans.append(Span("the original has no word", "warning"))
+    else:
+        spans.append(Span(f"{100 * lengths.surviving:.0f} % of the original's words survive"))
+    if leaks := words.shared.leaks:
+        passages = "a passage" if len(leaks) == 1 else f"{len(leaks)} passages"
+        text = f" · shares {passages} with a gold, up to {max(leak.words for leak in leaks)} words"
+        spans.append(Span(text, "warning"))
+    return tuple(spans)
+
+
+def words_caption(as_one: bool, key: str) -> Cell:
+    """How what went and came is marked."""
+    if as_one:
+        return (
+            Span("left out", "removed"), Span(" and ", "dim"), Span("added", "added"), Span(" in one text · ", "dim"),
+            Span(key, "accent"), Span(" side by side, where there is room", "dim"),
+        )  # fmt: skip
+    return (
+        Span("original: ", "dim"), Span("left out", "removed"), Span(" · rewrite: ", "dim"), Span("added", "gain"),
+        Span(", ", "dim"), Span("kept", "strong"), Span(" · ", "dim"), Span(key, "accent"), Span(" as one text", "dim"),
+    )  # fmt: skip
+
+
+def side_by_side(words: WordChange) -> tuple[list[StyledRange], list[StyledRange]]:
+    """The styles of the original and of the rewrite: what was left out is struck, what was kept stands out."""
+    removed, rewritten = [], []
+    for span in words.diff:
+        if span.kind == "removed":
+            removed.append((span.original_start, span.original_end, "removed"))
+        else:
+            style = "gain" if span.kind == "added" else "strong"
+            rewritten.append((span.rewrite_start, span.rewrite_end, style))
+    return removed, rewritten
+
+
+def as_one(words: WordChange) -> tuple[str, list[StyledRange]]:
+    """Both texts in one, what was left out before what was added there, with the styles."""
+    parts: list[str] = []
+    styles: list[StyledRange] = []
+    length = 0
+    for span in words.diff:
+        if span.kind == "removed":
+            part, style = words.original[span.original_start : span.original_end], "removed"
+        else:
+            part, style = words.rewrite[span.rewrite_start : span.rewrite_end], "added" if span.kind == "added" else ""
+        if style:
+            styles.append((length, length + len(part.rstrip()), style))
+        if style == "removed" and not part[-1:].isspace():
+            part += " "
+        parts.append(part)
+        length += len(part)
+    return "".join(parts), styles
+
+
+def leak_caption(words: WordChange) -> Cell:
+    """What the table of shared passages is, and how many golds it is over."""
+    shared = words.shared
+    return (
+        Span(f"{shared.words} words in a row or more that the rewrite has from a gold, and not from the query", "dim"),
+        Span(f" · {shared.coverage} golds at hand", "warning" if shared.golds < shared.of else "dim"),
+        Span(" · whether it is a leak is yours to say: formulas and set phrases are shared too", "dim"),
+    )
+
+
+def leak_columns() -> list[Column]:
+    """How many words, the passage, and the gold."""
+
+    def title(text: str) -> Cell:
+        return (Span(text, "dim"),)
+
+    return [
+        Column("words", title("words"), 6, align="right"),
+        Column("text", title("passage"), 20, flex=3),
+        Column("gold", title("gold"), 16, flex=2, elide="middle"),
+    ]
+
+
+def leak_rows(leaks: Sequence[Leak], rewrite: str) -> list[TableRow]:
+    """A row a shared passage, by its number."""
+    return [
+        TableRow(
+            str(number),
+            (
+                (Span(str(leak.words), "strong"),),
+                (Span(" ".join(rewrite[leak.start : min(leak.end, leak.start + 400)].split())),),
+                (Span(leak.gold_id, "gold"),),
+            ),
+        )
+        for number, leak in enumerate(leaks)
+    ]
