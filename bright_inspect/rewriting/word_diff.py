@@ -160,7 +160,13 @@ def _between_anchors(before: Sequence[str], after: Sequence[str], block: _Block)
     """A block cut at the runs of words that each text has once and that are in the same order in both."""
     begin, end, rewrite_begin, rewrite_end = block
     once_before, once_after = _once(before, begin, end), _once(after, rewrite_begin, rewrite_end)
-    pairs = [(place, once_after[run]) for run, place in once_before.items() if run in once_after]
+    pairs = [
+        (place, rewrite_place)
+        for run, place in once_before.items()
+        if place >= 0
+        and (rewrite_place := once_after.get(run, -1)) >= 0
+        and before[place : place + _RUN] == after[rewrite_place : rewrite_place + _RUN]
+    ]
     for place, rewrite_place in _rising(pairs):
         if place < begin or rewrite_place < rewrite_begin:
             continue  # within the equal stretch before it
@@ -177,13 +183,14 @@ def _between_anchors(before: Sequence[str], after: Sequence[str], block: _Block)
     yield False, (begin, end, rewrite_begin, rewrite_end)
 
 
-def _once(words: Sequence[str], begin: int, end: int) -> dict[tuple[str, ...], int]:
-    """Run -> its place, of those that are there once, in order."""
+def _once(words: Sequence[str], begin: int, end: int) -> dict[int, int]:
+    """Hash of a run -> its place, of those that are there once, in order. A hash, since a text has a run a word."""
     part = words[begin:end]
-    places: dict[tuple[str, ...], int] = {}
-    for place, run in enumerate(zip(*(part[offset:] for offset in range(_RUN)), strict=False), begin):
+    runs = map(hash, zip(*(part[offset:] for offset in range(_RUN)), strict=False))
+    places: dict[int, int] = {}
+    for place, run in enumerate(runs, begin):
         places[run] = -1 if run in places else place
-    return {run: place for run, place in places.items() if place >= 0}
+    return places
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -47,6 +47,16 @@ def test_strings_are_found(known: list[str], others: list[str]) -> None:
     assert table.take(np.array([n for n in numbers if n >= 0], dtype=np.int64)) == [s for s in asked if s in known]
 
 
+@settings(deadline=None)
+@given(st.lists(st.text(), unique=True), st.lists(st.text()))
+def test_strings_in_descending_order_are_found(known: list[str], others: list[str]) -> None:
+    known.sort(key=encode, reverse=True)
+    numbers = {string: number for number, string in enumerate(known)}
+    asked = [*others, *known, *others]
+    found = Strings(*packed(map(encode, known))).find_descending(asked)
+    assert found == [numbers.get(string, -1) for string in asked]
+
+
 def test_strings_that_share_a_hash() -> None:
     """As three words of a large corpus may."""
     blob, offsets = packed([b"one", b"two", b"three"])

@@ -51,7 +51,7 @@ def assert_sums(change: TextChange, doc_id: str, before: float, after: float) ->
 @pytest.mark.parametrize("name", NAMES)
 def test_parts_sum_to_the_live_scores_of_real_lists(name: str, earth: EarthScience) -> None:
     found = earth.retriever(name)
-    for pair in earth.pairs[::20]:
+    for pair in earth.pairs[::30]:
         lists = [
             {hit.doc_id: hit.score for hit in one.hits} for one in found.search([pair.original, pair.rewrite], 100)
         ]
@@ -72,7 +72,7 @@ texts = st.lists(words, max_size=12).map(" ".join)
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(documents=st.lists(texts, min_size=1, max_size=8), original=texts, rewrite=texts)
 def test_parts_of_any_texts(name: str, documents: list[str], original: str, rewrite: str) -> None:
     named = {f"d{number}": text for number, text in enumerate(documents)}

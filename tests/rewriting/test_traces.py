@@ -144,7 +144,7 @@ pieces = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(pieces), max_size=25).map("".join))
 def test_parts_are_all_of_any_text(text: str) -> None:
     parts = whole(text)
