@@ -28,6 +28,7 @@ from bright_inspect.store.request import OpenRequest
 from bright_inspect.store.triage_request import TriageRequest
 from bright_inspect.tui.app import make_app
 from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 
 if TYPE_CHECKING:
@@ -94,11 +95,14 @@ async def settled(app: BrightInspect, pilot: Pilot[BrightInspectError]) -> None:
 
 
 def _filled(app: BrightInspect) -> bool:
-    """Whether the screen over the data, dialogs apart, has a table with rows or one that says why it has none."""
+    """Whether the screen over the data, dialogs apart, has a table with rows, one that says why it has none, or a
+    text."""
     screens = [screen for screen in app.screen_stack if isinstance(screen, DeskScreen)]
-    return bool(screens) and any(
-        table.row_count or table.empty_message for table in screens[-1].query(LineTable) if table.display
-    )
+    if not screens:
+        return False
+    tables = [table for table in screens[-1].query(LineTable) if table.display]
+    filled = any(table.row_count or table.empty_message for table in tables)
+    return filled or any(reader.text for reader in screens[-1].query(TextReader))
 
 
 async def picture(look: Look, keys: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import Ranking
-from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_style
 from bright_inspect.presentation.inspect import mark_of
 from bright_inspect.presentation.numbers import bar, delta_style, percent, signed_percent
 from bright_inspect.rewriting.added_terms import COMMON, AddedTerm, Pull
@@ -18,6 +18,7 @@ from bright_inspect.store.session import Session
 
 _BAR = 8
 _MOVERS = 3
+_WORD_WIDTH = 18
 
 
 def scores_line(lens: Lens, measure: Measure, variant: str) -> Cell:
@@ -36,17 +37,18 @@ def scores_line(lens: Lens, measure: Measure, variant: str) -> Cell:
     return (*spans, searched)
 
 
-def stored_line(lens: Lens, session: Session) -> Cell:
-    """How far the scores of stored runs by these texts are those computed here."""
+def stored_line(lens: Lens, session: Session, variant: str) -> Cell:
+    """How far the scores of stored runs by these texts are those computed here, the rewrite's first."""
     spans: list[Span] = []
-    for run_id, found in lens.stored.items():
+    for run_id in sorted(lens.stored, key=lambda run_id: session.runs[run_id].name.variant != variant):
+        found = lens.stored[run_id]
         spans += [Span(" · ", "dim")] if spans else []
-        spans += [Span(session.runs[run_id].name.in_full, f"run{run_id % 4 + 1}"), Span(f" {found.coverage}", "dim")]
+        coverage = found.coverage if not spans else f"over {len(found.scores):,} of {found.of:,}"
+        spans += [Span(session.runs[run_id].name.in_full, run_style(run_id)), Span(f" {coverage}", "dim")]
         if found.reproduced:
-            spans.append(Span(": the same scores", "dim"))
+            spans.append(Span(", the same scores", "dim"))
         elif found.largest is not None and found.median is not None:
-            text = f": scores differ by {_share(found.median)} (median), {_share(found.largest)} at most"
-            spans.append(Span(text, "warning"))
+            spans.append(Span(f", {_share(found.median)} off (median), {_share(found.largest)} at most", "warning"))
     return tuple(spans)
 
 
@@ -64,6 +66,7 @@ def pull_caption(pull: Pull, lens: Lens, *, bridges: bool) -> Cell:
     spans = [Span(what, "dim"), Span(f" · {pull.coverage} {'golds' if bridges else 'of them'} at hand", "dim")]
     if bridges and len(pull.documents) < pull.of:
         spans[-1] = Span(spans[-1].text, "warning")
+    spans.append(Span(f" · idf: {pull.source}", "dim"))
     found = pull.over_all
     if found.more:
         spans.append(Span(f" · {found.more:,} more", "dim"))
@@ -71,7 +74,7 @@ def pull_caption(pull: Pull, lens: Lens, *, bridges: bool) -> Cell:
         words = ", ".join(term.surfaces[0] if term.surfaces else term.term for term in found.folded[:4])
         more = " …" if len(found.folded) > 4 else ""
         spans.append(Span(f" · in over {COMMON:.0%} of documents, folded: {words}{more}", "dim"))
-    return (*spans, Span(f" · idf: {pull.source}", "dim"))
+    return tuple(spans)
 
 
 def term_columns(width: int, *, bridges: bool) -> list[Column]:
@@ -178,6 +181,16 @@ def _move(before: int | None, after: int | None) -> Cell:
     return (Span(f"{'▲' if up else '▼'} {abs(before - after)}", "gain" if up else "loss"),)
 
 
+def documents_caption(lens: Lens) -> Cell:
+    """What the documents are, and how a word is marked in the list of parts."""
+    missing = sum(doc_id not in lens.change.rewrite.scores for doc_id in lens.doc_ids)
+    spans = [
+        Span("the first 20 by either text and the golds", "dim"),
+        Span(" · + word of the rewrite, − of the original, = of both; × in the document", "dim"),
+    ]
+    return (*spans, Span(f" · {missing} golds have no text here", "warning")) if missing else tuple(spans)
+
+
 def _movers(change: DocumentChange) -> Cell:
     spans: list[Span] = []
     for term in [term for term in change.terms if term.difference][:_MOVERS]:
@@ -196,31 +209,31 @@ def _signed(value: float) -> str:
 
 def document_change_lines(change: DocumentChange, variant: str) -> list[Cell]:
     """A document's score under both texts, term by term, so that it can be added up."""
-    width = max([len(_words(term)) for term in change.terms[:200]], default=4)
-    width = max(4, min(width, 32))
     lines: list[Cell] = [
-        (Span(f"{'original':>10}{variant[:12]:>14}{'Δ':>10}   {'word':<{width}}  in the text", "dim"),),
+        (Span(f"{'original':>9}{variant[:11]:>12}{'Δ':>10}   word", "dim"),),
         (
-            Span(f"{change.before:>10.4f}{change.after:>14.4f}", "strong"),
-            Span(f"{change.difference:>+10.4f}".replace("-", "−"), delta_style(change.difference)),
-            Span("   the document's score, the sum of:", "dim"),
+            Span(f"{change.before:>9.3f}{change.after:>12.3f}", "strong"),
+            Span(f"{change.difference:>+10.3f}".replace("-", "−"), delta_style(change.difference)),
+            Span("   the score, the sum of:", "dim"),
         ),
     ]
     for term in change.terms:
         words = _words(term)
-        words = words if len(words) <= width else words[: width - 1] + "…"
+        words = words if len(words) <= _WORD_WIDTH else words[: _WORD_WIDTH - 1] + "…"
+        mark, style = _KINDS[term.kind]
         lines.append(
             (
-                Span(f"{_part(term.before):>10}{_part(term.after):>14}"),
-                Span(f"{term.difference:>+10.4f}".replace("-", "−"), delta_style(term.difference)),
-                Span(f"   {words:<{width}}", "strong" if term.kind == "added" else ""),
-                Span(f"  {_KINDS[term.kind]} · idf {term.idf:.2f} · {term.tf} × in the document", "dim"),
+                Span(f"{_part(term.before):>9}{_part(term.after):>12}"),
+                Span(f"{term.difference:>+10.3f}".replace("-", "−"), delta_style(term.difference)),
+                Span(f" {mark} {words}", style),
+                Span(f"  {term.tf} × · idf {term.idf:.1f}", "dim"),
             )
         )
     return lines
 
 
-_KINDS = {"added": "added", "removed": "left out", "kept": "in both"}
+#: + the rewrite's word, − the original's, = both have it.
+_KINDS = {"added": ("+", "strong"), "removed": ("−", "dim"), "kept": ("=", "")}
 
 
 def _words(term: TermChange) -> str:
@@ -228,4 +241,4 @@ def _words(term: TermChange) -> str:
 
 
 def _part(value: float) -> str:
-    return f"{value:.4f}" if value else "–"
+    return f"{value:.3f}" if value else "–"

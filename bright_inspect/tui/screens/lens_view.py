@@ -16,6 +16,7 @@ from bright_inspect.presentation.lens import (
     LensDocuments,
     document_change_lines,
     document_columns,
+    documents_caption,
     pull_caption,
     scores_line,
     stored_line,
@@ -136,7 +137,7 @@ class LensView(CopyingScreen):
         self.query_one("#lens-words", CellLine).set_cells(left if names else (Span(self._problem, "warning"),), right)
         if not self._working.busy:
             self._show_scores()
-        stored = stored_line(self._lens, self.desk.session) if self._lens is not None else ()
+        stored = stored_line(self._lens, self.desk.session, self.variant or "") if self._lens is not None else ()
         self.query_one("#lens-stored", CellLine).set_cells(stored)
         self.query_one("#lens-stored").set_class(not stored, "hidden")
         tabs: list[Span] = []
@@ -190,6 +191,7 @@ class LensView(CopyingScreen):
         elif lens is not None and self._tab == "Documents" and self._view is not None:
             columns = document_columns(width)
             table.set_rows(columns, LensDocuments(lens, self._view, columns), cursor=at, keep_scroll=not first)
+            caption.set_cells(documents_caption(lens))
         else:
             table.set_rows([], [])
         if self._tab != "Words" and first:
@@ -294,9 +296,11 @@ def _document_spans(
         leak = words.shared.leaks[int(row_key)]
         return [(leak.gold_start, leak.gold_end, "match")], leak.gold_start
     if tab == "Documents" and lens is not None:
+        if row_key not in lens.change.rewrite.scores:
+            return [], None
         added = {term.term for term in lens.change.document(row_key).terms if term.kind == "added"}
-        spans = [place for term in places if term in added for place in places[term]]
-        return [(start, end, "accent") for start, end in sorted(spans)], None
+        spans = sorted(place for term in places if term in added for place in places[term])
+        return [(start, end, "accent") for start, end in spans], spans[0][0] if spans else None
     own = places.get(row_key, ())
     return _lit(own), own[0][0] if own else None
 
