@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bright_inspect.domain.visible import visible
@@ -90,13 +90,11 @@ class Draft:
         return Rewrite(text, self.reasoning, end.finish, end.usage)
 
 
-def answered(parts: Iterator[Piece | End], listen: Callable[[Draft], None] | None = None) -> Draft:
-    """All parts of an answer together; ``listen`` is given the draft after each of them."""
-    draft = Draft()
+def answered(parts: Iterator[Piece | End], draft: Draft | None = None) -> Draft:
+    """All parts of an answer together; a ``draft`` that is given can be read meanwhile."""
+    draft = draft or Draft()
     for part in parts:
         draft.add(part)
-        if listen is not None:
-            listen(draft)
     return draft
 
 

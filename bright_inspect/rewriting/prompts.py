@@ -32,11 +32,11 @@ Query:
 """
 
 _QUESTION = """\
-Below is a question that somebody posted in a forum. What answers it best are pages of encyclopedias, textbooks and
+Below is a question that somebody posted in a forum. What answers it best are pages of encyclopedias, textbooks and \
 articles, which explain the cause or the rule behind the case and may never mention the case itself.
 
-Work out what lies behind the question: which phenomenon, mechanism, theory, standard or tool it is an instance of. Then
-write a passage to search by, which
+Work out what lies behind the question: which phenomenon, mechanism, theory, standard or tool it is an instance of. \
+Then write a passage to search by, which
 - states the core of the question in one or two sentences;
 - names what lies behind it by the terms that the field uses, with their synonyms;
 - explains in several sentences why and how, as such a page would; where several explanations are possible, gives each.
@@ -48,14 +48,14 @@ Question:
 """
 
 _CODING = """\
-Below is a programming task or a question about code. What helps with it are other problems that are solved by the same
-idea, and pages of a manual on the same part of the language: they share the method with it, not the story.
+Below is a programming task or a question about code. What helps with it are other problems that are solved by the \
+same idea, and pages of a manual on the same part of the language: they share the method with it, not the story.
 
 Work out the method. Then write a passage to search by, which
-- states the bare problem in one or two sentences, without its story: what is given, what is wanted, what the limits
-  are;
-- names the algorithms, data structures and known problems that solve it, or the constructs, keywords, types and
-  functions of the language that are needed;
+- states the bare problem in one or two sentences, without its story: what is given, what is wanted, what the limits \
+are;
+- names the algorithms, data structures and known problems that solve it, or the constructs, keywords, types and \
+functions of the language that are needed;
 - sketches the solution in a few sentences or lines of code.
 
 Write the passage only: no headings, no remarks.
@@ -65,7 +65,7 @@ Task:
 """
 
 _MATHS = """\
-Below is a mathematical problem. What helps with it are theorems that it follows from, and other problems that are
+Below is a mathematical problem. What helps with it are theorems that it follows from, and other problems that are \
 solved by the same theorem or trick: they share the method with it, not the numbers.
 
 Work out how it is solved. Then write a passage to search by, which

@@ -74,3 +74,15 @@ def stalls(handler: Handler) -> None:
 def _half(handler: Handler) -> list[str]:
     answer = chat_events(handler.state.asked[-1].body, finish=None)
     return answer[: len(answer) // 2 + 1]
+
+
+def stalls_before_a_word(handler: Handler) -> None:
+    """Says that it will answer a chat, and does not; other questions are answered."""
+    if handler.command == "GET":
+        handler.send_json({"data": [{"id": handler.state.model}]})
+        return
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.flush()
+    handler.state.released.wait(30)
+    handler.close_connection = True
