@@ -142,8 +142,13 @@ def command(**wanted: object) -> int:
         raise UsageError("the rewrites have no name.", "Give --variant NAME: runs over them are then called bm25@NAME.")
     if asked.variant == ORIGINAL:
         raise UsageError(f"{ORIGINAL} is the variant that nobody rewrote.", "Give --variant another name.")
-    with progress_line() as listener:
-        done = interruptible(lambda token: _rewrite(asked, listener, token))
+    try:
+        with progress_line() as listener:
+            done = interruptible(lambda token: _rewrite(asked, listener, token))
+    except KeyboardInterrupt:
+        if asked.out is not None:
+            click.echo(f"stopped; what is in {visible(str(asked.out))} stays: the same command goes on there", err=True)
+        raise
     if done.answers is not None:
         _print(done.answers, asked.as_json)
     for line in done.lines:
@@ -260,10 +265,12 @@ def _failure_lines(failures: list[Failure]) -> list[str]:
     if not failures:
         return []
     lines = [f"{len(failures)} failed and have no rewrite:"]
-    lines += [f"  {each.query_id} ({each.tries} tries): {each.error} {each.hint}" for each in failures[:_LISTED]]
+    for each in failures[:_LISTED]:
+        tries = "once" if each.tries == 1 else f"{each.tries} times"
+        lines.append(f"  {each.query_id}, asked {tries}: {each.error}")
     if len(failures) > _LISTED:
         lines.append(f"  and {len(failures) - _LISTED} more")
-    return lines
+    return lines + list(dict.fromkeys(each.hint for each in failures if each.hint))
 
 
 def _print(answers: list[Answered], as_json: bool) -> None:

@@ -93,7 +93,9 @@ class RewritingDesk:
             except BrightInspectError as error:
                 token.check()
                 note = error.message
-        specs = [find_writer(f"endpoint:{model}") for model in served]
+        # Others could not be typed either, nor shown.
+        named = [model for model in served if model.strip() and model.isprintable() and "://" not in model]
+        specs = [find_writer(f"endpoint:{model}") for model in named]
         specs += [spec for spec in known_writers(self._options) if not spec.name.endswith(":MODEL")]
         known = Writers(tuple(specs), note)
         if served:

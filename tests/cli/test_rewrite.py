@@ -80,7 +80,7 @@ def test_failures_are_listed_kept_apart_and_asked_again(tmp_path: Path, model_se
     done = rewrite(out, "--retries", "0", "--concurrency", "1")
     assert done.returncode == 1
     assert "2 failed and have no rewrite:" in done.stderr
-    assert "(1 tries): the answer is cut at the limit of tokens" in done.stderr
+    assert ", asked once: the answer is cut at the limit of tokens" in done.stderr
     assert "--max-tokens" in done.stderr
     assert "the answer is empty" in done.stderr
     failed = {line["query_id"] for line in lines(Path(f"{out}.failures.jsonl"))}
@@ -147,6 +147,7 @@ def test_killed_and_interrupted_it_loses_no_line_and_doubles_none(tmp_path: Path
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=20)[1]
         assert process.returncode == 130, told
+        assert b"the same command goes on there" in told
     second = out.read_bytes()
     assert second.startswith(first)
     assert second.endswith(b"\n")

@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, TextArea
 from bright_inspect.tui.screens.live import LiveScreen
 from bright_inspect.tui.screens.rewrite_choice import RewriteChoice
 from tests.retrieval import chat_faults
+from tests.retrieval import server as faults
 from tests.retrieval.server import ModelServer, model_server
 from tests.tui.driving import (
     NARROW,
@@ -201,6 +202,14 @@ async def test_without_a_server_a_model_is_typed(model_server: ModelServer, monk
         await press(pilot, "enter")
         assert note(pilot).startswith("rewritten: ")
         await settle(pilot)
+
+
+async def test_models_of_odd_names_are_left_out(model_server: ModelServer) -> None:
+    names = ["", " ", "a\x1b[31m", "x@https://elsewhere", "[bold]fine[/foo]"]
+    model_server.faults = [faults.value({"data": [*({"id": name} for name in names), 7, {"no": "id"}]})]
+    async with driven(demo_app()) as pilot:
+        await asked(pilot)
+        assert option_names(pilot) == ["endpoint:[bold]fine[/foo]"]
 
 
 async def test_nothing_to_put_back_and_nothing_to_rewrite() -> None:

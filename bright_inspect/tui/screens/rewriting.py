@@ -23,6 +23,8 @@ from bright_inspect.tui.widgets.line import CellLine
 _LANE = "live-rewrite"
 #: Twenty times a second: as quick as anyone reads, and little to draw.
 _PAINT_SECONDS = 0.05
+#: Of the time since the last one, the most that putting text into the editor may take: a long line is wrapped anew.
+_PAINT_SHARE = 0.2
 
 
 class Rewriting:
@@ -40,6 +42,7 @@ class Rewriting:
         self._said = ""
         self._began = 0.0
         self._timer: Timer | None = None
+        self._paint_from = 0.0
 
     @property
     def busy(self) -> bool:
@@ -130,9 +133,12 @@ class Rewriting:
 
     def _paint(self) -> None:
         """Show as much as has come. The text before stays until there is a word."""
-        if not self._screen.ready:
+        began = time.monotonic()
+        if not self._screen.ready or (self.busy and began < self._paint_from):
             return
         self._show_text(self._draft.text)
+        ended = time.monotonic()
+        self._paint_from = ended + (ended - began) * (1 / _PAINT_SHARE - 1)
         if self.busy:
             self._tell_progress()
 
