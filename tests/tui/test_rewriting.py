@@ -204,18 +204,16 @@ async def test_without_a_server_a_model_is_typed(model_server: ModelServer, monk
         await settle(pilot)
 
 
-async def test_models_of_odd_names_are_left_out(model_server: ModelServer) -> None:
+async def test_nothing_to_put_back_nothing_to_rewrite_and_models_of_odd_names(model_server: ModelServer) -> None:
     names = ["", " ", "a\x1b[31m", "x@https://elsewhere", "[bold]fine[/foo]"]
     model_server.faults = [faults.value({"data": [*({"id": name} for name in names), 7, {"no": "id"}]})]
     async with driven(demo_app()) as pilot:
-        await asked(pilot)
-        assert option_names(pilot) == ["endpoint:[bold]fine[/foo]"]
-
-
-async def test_nothing_to_put_back_and_nothing_to_rewrite() -> None:
-    async with driven(demo_app()) as pilot:
         await press(pilot, "A", "enter", "r", "f12")
         assert messages(pilot)[-1].startswith("Nothing was rewritten yet: F10")
-        pilot.app.screen.query_one("#live-text", TextArea).text = " "
+        area = pilot.app.screen.query_one("#live-text", TextArea)
+        area.text = " "
         await press(pilot, "f10")
         assert messages(pilot)[-1] == "There is no text to rewrite."
+        area.text = "moss"
+        await press(pilot, "f10")
+        assert option_names(pilot) == ["endpoint:[bold]fine[/foo]"]
