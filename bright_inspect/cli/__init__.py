@@ -25,7 +25,8 @@ COMMANDS = {
     "judge": "Keep, count, compare and hand over decisions of annotators.",
     "retrieve": "Search a task's corpus for all of its queries, and keep the run.",
     "encode": "Encode a task's corpus for a dense retriever.",
-    "models": "List the retrievers and rerankers that can be used here.",
+    "models": "List the retrievers, rerankers and writers that can be used here.",
+    "rewrite": "Rewrite a task's queries by a model, and keep them as a variant.",
     "rerank": "Rerank the top of a run by a model.",
     "fuse": "Fuse runs into one, by ranks or by scores.",
     "save": "Save runs and all that is shown with them as one DuckDB file, to hand over.",
@@ -102,7 +103,8 @@ def _complain(message: str, code: int) -> int:
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0 done, 1 findings under --strict, 2 usage or unreadable input, 130 interrupted.
+    Exit codes: 0 done, 1 findings under --strict or queries without a rewrite, 2 usage or unreadable input, 130
+    interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         # A path may hold bytes, and a terminal speak an encoding, that not every text can be written in.

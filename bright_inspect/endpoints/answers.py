@@ -65,7 +65,7 @@ def server_message(body: bytes) -> str:
         value = read_json(body)
     except Unexpected:
         return excerpt(body.decode("utf-8", errors="replace"))
-    return _message(value) or (excerpt(json.dumps(value, ensure_ascii=False)) if value else "")
+    return message_in(value) or (excerpt(json.dumps(value, ensure_ascii=False)) if value else "")
 
 
 def read_vectors(body: bytes, count: int) -> list[list[float]]:
@@ -90,13 +90,14 @@ def read_scores(body: bytes, count: int) -> list[float]:
     return _in_order(_list(body, ("results", "data")), count, "score", _score)
 
 
-def _message(value: object) -> str:
+def message_in(value: object) -> str:
+    """What an object says of an error, in its own words on one line; "" where it says nothing."""
     if isinstance(value, str):
         return excerpt(value)
     if isinstance(value, dict):
         for name in ("error", "message", "detail"):
             if value.get(name):
-                return _message(value[name]) or excerpt(json.dumps(value[name], ensure_ascii=False))
+                return message_in(value[name]) or excerpt(json.dumps(value[name], ensure_ascii=False))
     return ""
 
 
@@ -106,7 +107,7 @@ def _list(body: bytes, names: tuple[str, ...]) -> list[object]:
     wanted = "a list in " + " or ".join(f'"{name}"' for name in names)
     if isinstance(value, dict):
         if value.get("error"):
-            raise Unexpected(f"an error with HTTP status 200: {_message(value)}", wanted)
+            raise Unexpected(f"an error with HTTP status 200: {message_in(value)}", wanted)
         for name in names:
             if isinstance(value.get(name), list):
                 return list(value[name])
@@ -114,7 +115,7 @@ def _list(body: bytes, names: tuple[str, ...]) -> list[object]:
         raise Unexpected(f"an object with {excerpt(shown) or 'nothing in it'}", wanted)
     if isinstance(value, list) and "results" in names:
         return value
-    raise Unexpected(_kind(value), wanted)
+    raise Unexpected(kind_of(value), wanted)
 
 
 def _in_order(items: list[object], count: int, what: str, read: Callable[[dict[str, object], int], T]) -> list[T]:
@@ -125,7 +126,7 @@ def _in_order(items: list[object], count: int, what: str, read: Callable[[dict[s
     found: dict[int, T] = {}
     for place, item in enumerate(items):
         if not isinstance(item, dict):
-            raise Unexpected(f"{_kind(item)} as result {place}", 'an object with "index"')
+            raise Unexpected(f"{kind_of(item)} as result {place}", 'an object with "index"')
         index = item.get("index", _MISSING)
         if type(index) is not int or not 0 <= index < count:
             shown = "no index" if index is _MISSING else f"the index {excerpt(json.dumps(index))}"
@@ -142,7 +143,7 @@ def _vector(item: dict[str, object], index: int) -> list[float]:
     if isinstance(value, str):
         value = _floats(value, index)
     if not isinstance(value, list):
-        found = "no embedding" if value is _MISSING else f"{_kind(value)} as embedding"
+        found = "no embedding" if value is _MISSING else f"{kind_of(value)} as embedding"
         raise Unexpected(f"{found} of text {index}", expected)
     if not value:
         raise Unexpected(f"an empty vector for text {index}", expected)
@@ -180,7 +181,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST_FLOAT32
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
     """What a JSON value is, with its beginning."""
     return f"{_NAMES[type(value)]} ({excerpt(json.dumps(value, ensure_ascii=False))})"
 

@@ -1,13 +1,11 @@
-"""The questions a server is asked: vectors of texts, scores of documents.
-
-A chat would be one more method of ``Endpoint``, over ``Transport.open``, which gives an answer as it arrives.
-"""
+"""The questions a server is asked: vectors of texts, scores of documents, its models. Chats are ``chat``'s."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from bright_inspect.domain.visible import visible
@@ -25,6 +23,7 @@ from bright_inspect.endpoints.addresses import (
     without_secrets,
 )
 from bright_inspect.endpoints.answers import Unexpected, read_scores, read_vectors, server_message
+from bright_inspect.endpoints.chat_answers import read_models
 from bright_inspect.endpoints.errors import EndpointError, excerpt
 from bright_inspect.endpoints.transport import Answer, Check, Limits, NoAnswer, Transport
 from bright_inspect.errors import UsageError
@@ -34,6 +33,9 @@ RerankApi = Literal["auto", "rerank", "tei", "score"]
 path), ``score`` (vLLM); ``auto`` asks in this order until the server answers, and keeps to what it found."""
 
 T = TypeVar("T")
+
+Adapted = Callable[[Mapping[str, Any], Answer], Mapping[str, Any] | None]
+"""``(body, refusal)`` -> a body that the server may take instead; None: there is none."""
 
 
 class _Try(NamedTuple):
@@ -152,6 +154,64 @@ class Endpoint:
                 break
         raise self._refused(tries, model)
 
+    def models(self, check: Check = never_stop) -> list[str]:
+        """The models that the server lists (OpenAI: GET /v1/models), in its order, asked once and for ten seconds.
+
+        Raises:
+            EndpointError: the server is not there, refuses, or answers nonsense.
+        """
+        tries: list[_Try] = []
+        failure: NoAnswer | None = None
+        for url in self.address.places("models"):
+            try:
+                tries.append(_Try(url, self._transport.get(url, check)))
+            except NoAnswer as no_answer:
+                failure = no_answer
+            if failure is not None:
+                raise self.error(url, "", failure.reason, _hint(failure))
+            if tries[-1].answer.status == 200:
+                return self._read(url, "", tries[-1].answer, read_models)
+            if tries[-1].answer.status not in _ABSENT:
+                break
+        raise self._refused(tries, "")
+
+    @contextmanager
+    def stream(
+        self, question: str, model: str, body: Mapping[str, Any], check: Check, adapted: Adapted
+    ) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """The URL that answers a question and the answer's body as it arrives. ``adapted`` gives another body to ask
+        with after a refusal, or None.
+
+        What reading the body raises is the caller's to tell: ``NoAnswer`` where the answer breaks off.
+
+        Raises:
+            EndpointError: the server is not there or refuses.
+        """
+        asked: Mapping[str, Any] | None = body
+        while asked is not None:
+            content = json.dumps(asked, ensure_ascii=False).encode("utf-8", errors="replace")
+            known = self._places.get(question)
+            tries: list[_Try] = []
+            for url in self.address.places(question) if known is None else (known,):
+                failure: NoAnswer | None = None
+                with ExitStack() as opened:
+                    try:
+                        answer = opened.enter_context(self._transport.stream(url, content, check))
+                    except NoAnswer as no_answer:
+                        failure = no_answer
+                    else:
+                        if not isinstance(answer, Answer):
+                            self._places[question] = url
+                            yield url, answer
+                            return
+                        tries.append(_Try(url, answer))
+                if failure is not None:
+                    raise self.error(url, model, failure.reason, _hint(failure), lasting=failure.unreachable)
+                if not _is_absent(tries[-1].answer, model):
+                    break
+            asked = adapted(asked, tries[-1].answer)
+        raise self._refused(tries, model)
+
     def _ask(self, question: str, model: str, body: Mapping[str, Any], check: Check) -> list[_Try]:
         """What the places answer that are asked; the last one is no HTTP 404 or 405 unless all are."""
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", errors="replace")
@@ -169,7 +229,7 @@ class Endpoint:
                     return tries
                 continue
             # Outside the handler: an error that users see has no exception of the HTTP library behind it.
-            raise self._error(url, model, problem, hint)
+            raise self.error(url, model, problem, hint)
         return tries
 
     def _read(self, url: str, model: str, answer: Answer, read: Callable[[bytes], T]) -> T:
@@ -178,7 +238,7 @@ class Endpoint:
         except Unexpected as unexpected:
             problem = f"answers {unexpected.found}; expected {unexpected.expected}"
         hint = "Is this the server's base URL, and a model of the kind that is asked for?"
-        raise self._error(url, model, problem, hint)
+        raise self.error(url, model, problem, hint)
 
     def _refused(self, tries: Sequence[_Try], model: str) -> EndpointError:
         """The error for answers that are no success."""
@@ -188,25 +248,25 @@ class Endpoint:
         status = f"{code}: {said}" if said else code
         if 300 <= answer.status < 400:
             hint = "Redirections are not followed, a key could go astray: name the URL where the server answers."
-            return self._error(url, model, f"redirects to {_target(answer)} ({code})", hint)
+            return self.error(url, model, f"redirects to {_target(answer)} ({code})", hint, lasting=True)
         if answer.status in (401, 403):
-            return self._error(url, model, *self._key_refused(status))
+            return self.error(url, model, *self._key_refused(status), lasting=True)
         if _is_absent(answer, model):
             asked = " and ".join(dict.fromkeys(each.url for each in tries))
-            return self._error(
-                tries[0].url, model, f"does not exist ({status})", f"Is the base URL right? Asked were {asked}."
-            )
+            hint = f"Is the base URL right? Asked were {asked}."
+            return self.error(tries[0].url, model, f"does not exist ({status})", hint, lasting=True)
         if answer.status in _ABSENT:
-            return self._error(url, model, f"does not know the model ({status})", "Name one that the server has.")
+            hint = "Name one that the server has."
+            return self.error(url, model, f"does not know the model ({status})", hint, lasting=True)
         if answer.status == 429:
             asked = answer.headers.get("retry-after", "")
             when = f"; Retry-After: {excerpt(asked)}" if asked else ""
-            return self._error(url, model, f"is asked too often ({status}{when})", "Try again later.")
+            return self.error(url, model, f"is asked too often ({status}{when})", "Try again later.")
         if answer.status in (400, 413, 422):
             hint = "If a text is too long: give a max length, or start the server so that it cuts texts."
-            return self._error(url, model, f"refuses the request ({status})", hint)
+            return self.error(url, model, f"refuses the request ({status})", hint)
         hint = "Look at the server's log." if answer.status >= 500 else _RUNS
-        return self._error(url, model, f"fails ({status})", hint)
+        return self.error(url, model, f"fails ({status})", hint)
 
     def _key_refused(self, status: str) -> tuple[str, str]:
         if self._key is not None:
@@ -215,10 +275,12 @@ class Endpoint:
             return f"wants a key ({status})", f"Set {OPENAI_KEY_VARIABLE}."
         return f"wants a key ({status})", f"Set {URL_VARIABLE}={self.address.url} and {KEY_VARIABLE} to its key."
 
-    def _error(self, url: str, model: str, problem: str, hint: str) -> EndpointError:
+    def error(self, url: str, model: str, problem: str, hint: str, *, lasting: bool = False) -> EndpointError:
+        """An error as users see it, without the key."""
         if self._key is not None:
             problem = _without(self._key, problem)
-        return EndpointError(visible(f"{url} (model {model}) {problem}."), visible(hint))
+        of = f" (model {model})" if model else ""
+        return EndpointError(visible(f"{url}{of} {problem}."), visible(hint), lasting=lasting)
 
 
 def open_endpoint(url: str | None = None, limits: Limits | None = None, rerank_api: RerankApi = "auto") -> Endpoint:

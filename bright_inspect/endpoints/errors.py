@@ -9,7 +9,14 @@ _EXCERPT = 200
 
 
 class EndpointError(BrightInspectError):
-    """A server that does not answer, refuses, or answers nonsense."""
+    """A server that does not answer, refuses, or answers nonsense.
+
+    ``lasting``: any other question to this server and model would fail the same, as with a wrong key.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, lasting: bool = False) -> None:
+        super().__init__(message, hint)
+        self.lasting = lasting
 
 
 def excerpt(text: str) -> str:

@@ -1,4 +1,4 @@
-"""POST requests that can be stopped while a server is silent, and are repeated where that helps.
+"""Requests that can be stopped while a server is silent, and are repeated where that helps.
 
 The request runs in a thread of its own and hands over what arrives piece by piece; the caller's thread asks ``check``
 all the while. To stop, the socket is shut down under the thread, which ends at once instead of at its timeout; one that
@@ -15,9 +15,10 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from itertools import chain
 from typing import Any
 
 from bright_inspect.endpoints.addresses import Address
@@ -30,6 +31,7 @@ _POLL = 0.05
 
 #: Too many requests, and what passes when a server is loaded or restarted (RFC 9110, RFC 6585).
 _PASSING = frozenset({429, 500, 502, 503, 504})
+_STREAMING = {"Accept": "text/event-stream, application/json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +58,17 @@ class Answer:
 
 
 class NoAnswer(Exception):
-    """No whole answer came. ``reason`` follows on the URL: "answered nothing for 60 s"; ``again``: a new try may help.
+    """No whole answer came. ``reason`` follows on the URL: "answered nothing for 60 s"; ``again``: a new try may help;
+    ``unreachable``: nobody was asked at all.
 
     It refers to no exception of the HTTP library: those hold the request, and with it the key.
     """
 
-    def __init__(self, reason: str, again: bool = False) -> None:
+    def __init__(self, reason: str, again: bool = False, unreachable: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.again = again
+        self.unreachable = unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,24 +118,70 @@ class Transport:
             wait = min(2 * wait, self._limits.longest_wait)
         raise AssertionError("the last try returns or raises")
 
+    @contextmanager
+    def stream(self, url: str, content: bytes, check: Check) -> Iterator[Answer | Iterator[bytes]]:
+        """The body as it arrives of an answer with HTTP status 200, or any other answer whole; tried as ``post`` until
+        the first bytes of a body are there, and not again after them. Left early, it is broken off.
+
+        Raises:
+            NoAnswer: as for ``post``; also while the body is read.
+        """
+        wait = self._limits.first_wait
+        for tries_left in reversed(range(self._limits.attempts)):
+            check()
+            with ExitStack() as opened:
+                try:
+                    head, pieces = opened.enter_context(self.open(url, content, check, _STREAMING))
+                    first = next(pieces, b"") if head.status == 200 else b""
+                    answer = None if head.status == 200 else self._whole(head, pieces)
+                except NoAnswer as failure:
+                    if not failure.again or not tries_left:
+                        raise
+                    asked = 0.0
+                else:
+                    asked = 0.0 if answer is None else _retry_after(answer)
+                    if answer is None:
+                        yield chain([first], pieces)
+                        return
+                    if answer.status not in _PASSING or not tries_left or asked > self._limits.longest_wait:
+                        yield answer
+                        return
+            pause(max(asked, wait), check)
+            wait = min(2 * wait, self._limits.longest_wait)
+
+    def get(self, url: str, check: Check) -> Answer:
+        """The answer to a question without a body, of whatever status, in one try.
+
+        Raises:
+            NoAnswer: there is none, or it is too long.
+        """
+        with self.open(url, None, check) as (head, pieces):
+            return self._whole(head, pieces)
+
     def _once(self, url: str, content: bytes, check: Check) -> Answer:
         with self.open(url, content, check) as (head, pieces):
-            body = bytearray()
-            for piece in pieces:
-                body += piece
-                if len(body) > self._limits.longest_answer:
-                    raise NoAnswer(f"answers more than {self._limits.longest_answer:,} bytes")
-            return Answer(head.status, head.headers, bytes(body))
+            return self._whole(head, pieces)
+
+    def _whole(self, head: _Head, pieces: Iterator[bytes]) -> Answer:
+        body = bytearray()
+        for piece in pieces:
+            body += piece
+            if len(body) > self._limits.longest_answer:
+                raise NoAnswer(f"answers more than {self._limits.longest_answer:,} bytes")
+        return Answer(head.status, head.headers, bytes(body))
 
     @contextmanager
-    def open(self, url: str, content: bytes, check: Check) -> Iterator[tuple[_Head, Iterator[bytes]]]:
-        """One request: its head, and its body as it arrives. Left early, it is broken off.
+    def open(
+        self, url: str, content: bytes | None, check: Check, headers: Mapping[str, str] | None = None
+    ) -> Iterator[tuple[_Head, Iterator[bytes]]]:
+        """One request (a GET without ``content``): its head, and its body as it arrives. Left early, it is broken off.
+        ``headers`` go before the transport's own.
 
         Raises:
             NoAnswer: as for ``post``; also while the body is read.
         """
         connection = self._take()
-        events = connection.events(url, self._headers, content, check)
+        events = connection.events(url, {**self._headers, **(headers or {})}, content, check)
         try:
             head = next(events)
             assert isinstance(head, _Head)
@@ -179,7 +229,7 @@ class _Connection:
         self._client.close()
 
     def events(
-        self, url: str, headers: Mapping[str, str], content: bytes, check: Check
+        self, url: str, headers: Mapping[str, str], content: bytes | None, check: Check
     ) -> Generator[_Head | bytes, None, None]:
         """The head, then pieces of the body, as they arrive. What ends it early leaves the connection unusable."""
         self.is_usable = False
@@ -200,11 +250,14 @@ class _Connection:
             yield event
         self.is_usable = True
 
-    def _work(self, url: str, headers: Mapping[str, str], content: bytes, arrived: queue.SimpleQueue[_Event]) -> None:
+    def _work(
+        self, url: str, headers: Mapping[str, str], content: bytes | None, arrived: queue.SimpleQueue[_Event]
+    ) -> None:
         end: NoAnswer | None = None
         try:
+            method = "GET" if content is None else "POST"
             with self._client.stream(
-                "POST", url, headers=headers, content=content, extensions={"trace": self._trace}
+                method, url, headers=headers, content=content, extensions={"trace": self._trace}
             ) as response:
                 arrived.put(_Head(response.status_code, dict(response.headers)))
                 for piece in response.iter_bytes():
@@ -227,11 +280,11 @@ class _Connection:
         import httpx2
 
         if isinstance(error, httpx2.ConnectTimeout):
-            return NoAnswer(f"did not take a connection within {self._limits.connect:g} s")
+            return NoAnswer(f"did not take a connection within {self._limits.connect:g} s", unreachable=True)
         if isinstance(error, httpx2.TimeoutException):
             return NoAnswer(f"answered nothing for {self._limits.read:g} s")
         if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-            return NoAnswer(f"cannot be reached: {error}")
+            return NoAnswer(f"cannot be reached: {error}", unreachable=True)
         if isinstance(error, httpx2.NetworkError | httpx2.RemoteProtocolError):
             return NoAnswer(f"broke off: {error}" if str(error) else "broke off the connection", again=True)
         return NoAnswer(f"cannot be asked: {type(error).__name__}: {error}")

@@ -28,7 +28,7 @@ LIVE_RUN = -1
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
     """What is asked: a text (``variant`` names where it comes from) of a retriever by name, to a depth, the ``top`` of
-    the list reranked if a reranker is named."""
+    the list reranked if a reranker is named. ``text_from`` says how a model made the text, if one did."""
 
     retriever: str
     variant: str
@@ -36,6 +36,7 @@ class LiveRequest:
     depth: int
     reranker: str | None = None
     top: int = 100
+    text_from: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ def search_live(
             "task": key.task,
             "query_id": key.query_id,
             "text": request.text,
+            **({"text_from": dict(request.text_from)} if request.text_from is not None else {}),
             "depth": request.depth,
             "device": retriever.device,
             "corpus_documents": corpus.size,

@@ -27,6 +27,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from bright_inspect.domain.durations import about
 from bright_inspect.errors import BrightInspectError, UnreadableInput
 from bright_inspect.retrieval.encoder import Encoder
 from bright_inspect.retrieval.protocol import Check, Corpus, Progress
@@ -219,13 +220,7 @@ def _message(encoder: Encoder, costs: npt.NDArray[np.int64], start: int, done: i
     if done == start or seconds < 1:
         return f"encoding documents{where}"
     left = seconds * float(costs[-1] - costs[done]) / float(costs[done] - costs[start])
-    return f"encoding documents{where}, {_duration(left)} left"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"about {seconds:.0f} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"
+    return f"encoding documents{where}, {about(left)} left"
 
 
 def _cut_to_whole_batches(

@@ -31,6 +31,7 @@ from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.run_cache import cache_folder
 from bright_inspect.store.session import Session
 from bright_inspect.tui.locks import held
+from bright_inspect.tui.rewriting_desk import RewritingDesk
 
 #: What is searched by until another retriever is chosen.
 FIRST_RETRIEVER = "bm25"
@@ -63,6 +64,8 @@ class LiveDesk:
         #: What rerankers said of documents in this session, which speaks for a candidate to judge.
         self.reranked: dict[QueryKey, dict[str, float]] = {}
         self._choices: tuple[list[Choice], list[Choice]] | None = None
+        #: Who rewrites what is searched.
+        self.rewriting = RewritingDesk(options)
         #: What was asked last, which the next query is asked too.
         self.retriever = self._wanted[0] if self._wanted else FIRST_RETRIEVER
         self.reranker: str | None = None

@@ -69,13 +69,13 @@ def test_models() -> None:
     rows = json.loads(command("models", "--json").stdout)
     assert [row["name"] for row in rows][:3] == ["bm25", "bm25-lucene", "rank-bm25"]
     kinds = [row["kind"] for row in rows]
-    assert kinds == sorted(kinds, reverse=True)
-    assert set(kinds) == {"retriever", "reranker"}
+    assert list(dict.fromkeys(kinds)) == ["retriever", "reranker", "writer"]
+    assert kinds == sorted(kinds, key=["retriever", "reranker", "writer"].index)
     needs = {row["name"]: row["needs"] for row in rows}
     assert needs["minilm"] is None
     assert needs["reasonir"] == "to get: hf download reasonir/ReasonIR-8B"
     assert all(row["name"].startswith("cross-encoder:") for row in rows if row["kind"] == "reranker")
-    for kind in ("retriever", "reranker"):
+    for kind in ("retriever", "reranker", "writer"):
         missing = [row["needs"] is not None for row in rows if row["kind"] == kind]
         assert missing == sorted(missing), "what can be used here comes first"
     table = command("models").stdout

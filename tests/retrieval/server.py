@@ -1,7 +1,8 @@
-"""A model server on loopback: embeddings, rerank and score as OpenAI, vLLM and TEI answer them, and faults to choose.
+"""A model server on loopback: embeddings, rerank, score and chats as OpenAI, vLLM and TEI answer them, and faults to
+choose; those of chats are in ``chat_faults``.
 
-A text's vector counts its words by hash; a document's score is how many of the query's words it has. Import the fixture
-``model_server`` to use it.
+A text's vector counts its words by hash; a document's score is how many of the query's words it has; a chat's answer
+repeats the last line of the prompt. Import the fixture ``model_server`` to use it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import socket
 import struct
 import threading
@@ -40,12 +42,16 @@ class ModelServer:
     """``faults`` are used up one a request, ``fault`` answers all that follow; ``change`` alters good answers."""
 
     model: str = "bag-of-words"
-    paths: set[str] = field(default_factory=lambda: {"/v1/embeddings", "/v1/rerank"})
+    paths: set[str] = field(default_factory=lambda: {"/v1/embeddings", "/v1/rerank", "/v1/chat/completions"})
     tei: bool = False
     key: str | None = None
     faults: list[Reply] = field(default_factory=list)
     fault: Reply | None = None
     change: Callable[[Any], Any] | None = None
+    #: Seconds between two pieces of a chat's answer.
+    slow: float = 0.0
+    #: What the model thinks before it answers, apart from the answer.
+    thinks: str = ""
     asked: list[Asked] = field(default_factory=list)
     #: Set when the server stops, and by tests to let a silent answer go on.
     released: threading.Event = field(default_factory=threading.Event)
@@ -77,9 +83,34 @@ class Handler(BaseHTTPRequestHandler):
             self.send_json({"detail": "Not Found"}, 404)
         elif not self.state.tei and body["model"] != self.state.model:
             self.send_json({"error": {"message": f"The model `{body['model']}` does not exist.", "code": 404}}, 404)
+        elif body.get("stream"):
+            self.send_chat(chat_events(body, self.state.thinks))
         else:
             status, answer = answer_to(self.path.rpartition("/")[2], body, self.state.tei)
             self.send_json(self.state.change(answer) if self.state.change and status == 200 else answer, status)
+
+    def do_GET(self) -> None:
+        self.state.asked.append(Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, None))
+        reply = self.state.reply()
+        if reply is not None:
+            reply(self)
+        elif self.path == "/v1/models":
+            self.send_json({"object": "list", "data": [{"id": self.state.model, "object": "model"}]})
+        else:
+            self.send_json({"detail": "Not Found"}, 404)
+
+    def send_chat(self, events: list[str], end: str = "data: [DONE]\n\n") -> None:
+        """A stream of events, which is over when the connection is."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        self.close_connection = True
+        with suppress(OSError):
+            for line in [*(f"data: {event}\n\n" for event in events), end]:
+                self.wfile.write(line.encode())
+                self.wfile.flush()
+                if self.state.slow:
+                    self.state.released.wait(self.state.slow)
 
     def send_json(self, value: object, status: int = 200, **headers: str) -> None:
         self.send_text(json.dumps(value), status, "application/json", **headers)
@@ -101,6 +132,10 @@ class Handler(BaseHTTPRequestHandler):
 
 def answer_to(question: str, body: dict[str, Any], tei: bool) -> tuple[int, Any]:
     data: list[dict[str, Any]]
+    if question == "completions":
+        said = {"role": "assistant", "content": answer_of(body)}
+        choice = {"index": 0, "message": said, "finish_reason": "stop"}
+        return 200, {"object": "chat.completion", "choices": [choice], "usage": {"completion_tokens": 7}}
     if question == "embeddings":
         as_base64 = body.get("encoding_format") == "base64"
         data = [
@@ -124,6 +159,29 @@ def answer_to(question: str, body: dict[str, Any], tei: bool) -> tuple[int, Any]
     if tei:
         return 200, [{"index": i, "score": score} for i, score in ranked]
     return 200, {"results": [{"index": i, "relevance_score": score} for i, score in ranked]}
+
+
+def answer_of(body: dict[str, Any]) -> str:
+    """What the model answers to a chat: the prompt's last line, with something before and after it."""
+    last = str(body["messages"][-1]["content"]).strip().rpartition("\n")[2]
+    return f"What explains: {last} – because."
+
+
+def chat_events(body: dict[str, Any], thinks: str = "", finish: str | None = "stop") -> list[str]:
+    """The events of a chat's answer, a word each, as vLLM sends them."""
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"reasoning_content": word} for word in spaced(thinks)]
+    deltas += [{"content": word} for word in spaced(answer_of(body))]
+    chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
+    if finish is not None:
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+        chunks.append({"choices": [], "usage": {"prompt_tokens": 12, "completion_tokens": 7}})
+    return [json.dumps({"object": "chat.completion.chunk", **chunk}, ensure_ascii=False) for chunk in chunks]
+
+
+def spaced(text: str) -> list[str]:
+    """A text's words, each with the blank before it."""
+    return [word for word in re.split(r"(?= )", text) if word]
 
 
 def words(text: str) -> list[str]:

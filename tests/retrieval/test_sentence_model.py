@@ -1,4 +1,5 @@
-"""Real models: all-MiniLM-L6-v2, which a package ships, and random cross-encoders. All tests that import torch."""
+"""Real models: all-MiniLM-L6-v2, which a package ships, and random cross-encoders. Tests that import torch are
+here and in ``test_generator_model``."""
 
 from __future__ import annotations
 

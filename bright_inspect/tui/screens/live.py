@@ -22,10 +22,11 @@ from bright_inspect.store.session import Run
 from bright_inspect.tui import keymap
 from bright_inspect.tui.live_desk import Choice
 from bright_inspect.tui.screens.base import AuditTarget
-from bright_inspect.tui.screens.copying import CopyingScreen
 from bright_inspect.tui.screens.inspect import LEAST_PANE_WIDTH
 from bright_inspect.tui.screens.live_choice import LiveChoice
+from bright_inspect.tui.screens.rewriting import RewritingScreen
 from bright_inspect.tui.screens.working import Working
+from bright_inspect.tui.widgets.editor import Editor
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
@@ -35,7 +36,7 @@ DEPTHS = (10, 100, 1000)
 _EDITED = "edited"
 
 
-class LiveScreen(CopyingScreen):
+class LiveScreen(RewritingScreen):
     """Edit the text, choose a retriever, run; the stored lists that there is room for stand beside the new one, the
     compared run's first, which moves and Δ are against."""
 
@@ -52,10 +53,11 @@ class LiveScreen(CopyingScreen):
         self._doc_id: str | None = None
         self._choices: tuple[list[Choice], list[Choice]] | None = None
         self._working = Working(self, "live", "#live-note")
+        self.make_rewriting(self._working, view.key.task, "#live-note")
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="top")
-        yield TextArea(self._variants[0][1], id="live-text", soft_wrap=True, tab_behavior="focus")
+        yield Editor(self._variants[0][1], id="live-text")
         yield CellLine(id="live-options")
         yield CellLine(id="live-note")
         yield CellLine(id="live-model", classes="hidden")
@@ -92,7 +94,10 @@ class LiveScreen(CopyingScreen):
         self._show()
 
     def leave_level(self) -> bool:
-        """Esc first stops a search that is under way."""
+        """Esc first stops a rewrite or a search that is under way."""
+        if self.rewriting.stop():
+            self._show_request()
+            return True
         if self._working.busy:
             self.runner.cancel("live")
             self._show()
@@ -111,18 +116,24 @@ class LiveScreen(CopyingScreen):
         return self.query_one(TextArea).text
 
     @property
-    def _variant_name(self) -> str:
+    def text_name(self) -> str:
+        """The variant that the text is, or that it was edited."""
         name, text = self._variants[self._variant]
         return name if self._text == text else _EDITED
 
     @property
     def _request(self) -> LiveRequest:
         live = self.desk.live
-        return LiveRequest(live.retriever, self._variant_name, self._text, live.depth, live.reranker)
+        text, variant = self._text, self.text_name
+        made = self.rewriting.made(text) if variant == _EDITED else None
+        return LiveRequest(live.retriever, variant, text, live.depth, live.reranker, text_from=made)
 
     def action_next_variant(self) -> None:
         """Put the next variant's text into the editor; edited text would be lost, so it is kept as a variant."""
-        if self._variant_name == _EDITED:
+        if self.occupied():
+            return
+        self.rewriting.forget()
+        if self.text_name == _EDITED:
             number = 1 + sum(name.startswith(_EDITED) for name, _ in self._variants)
             self._variants.append((f"{_EDITED} {number}", self._text))
             self._variant = 0
@@ -173,6 +184,8 @@ class LiveScreen(CopyingScreen):
 
     def action_search(self) -> None:
         """Search the text as it is now."""
+        if self.rewriting.busy and self.occupied():
+            return
         live, view, request, measure = self.desk.live, self._view, self._request, self.desk.scored.measure
         if not request.text.strip():
             self.notify("There is no text to search.", markup=False)
@@ -262,7 +275,7 @@ class LiveScreen(CopyingScreen):
 
     def _show_note(self) -> None:
         result = self._result
-        if self._working.busy:
+        if self._working.busy or self.rewriting.busy:
             return
         note = result_note(result, self._restricted, self.program.key_shown("live-restrict")) if result else ((), ())
         self.query_one("#live-note", CellLine).set_cells(*note)
