@@ -3,11 +3,13 @@ changes."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 
 from textual import events
 
+from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.judging.decisions import Decision
 from bright_inspect.judging.queue import QueueItem
 from bright_inspect.store.collections import TaskKey
@@ -29,6 +31,9 @@ from bright_inspect.tui.screens.triage_view import (
 )
 from bright_inspect.tui.triage_desk import Triage, seen, with_texts
 from bright_inspect.tui.widgets.reader import TextReader
+
+#: Queries that are read ahead, and how far in the queue they are looked for.
+_QUERIES_AHEAD, _ITEMS_AHEAD = 3, 100
 
 
 class TriageScreen(TriageView):
@@ -80,7 +85,7 @@ class TriageScreen(TriageView):
                 "What was written beside the last document was not kept: it goes with a decision.", markup=False
             )
         self._queries.stop()
-        for lane in ("triage", "triage-text"):
+        for lane in ("triage", "triage-text", "triage-text-ahead"):
             self.runner.cancel(lane)
         self.program.take_over_decisions()
         return False
@@ -95,6 +100,9 @@ class TriageScreen(TriageView):
     def _opened(self, triage: Triage) -> None:
         if not self.left:
             self._triage = triage
+            # The queue's many small objects stay: a full collection over them takes longer than a key may.
+            gc.collect()
+            gc.freeze()
             self._load()
 
     def _load(self) -> None:
@@ -121,15 +129,44 @@ class TriageScreen(TriageView):
                 note, why, tags = self._drafts.get(item, ("", "", []))
                 self._note, self._why, self._tags = note, why, list(tags)
                 self._show()
-                following = self._triage.following.get(replace(item, repeat=False))
-                if following is not None:
-                    self._queries.read_on(following.query)
+                # After the paint: another thread's work makes it wait.
+                self.call_after_refresh(self._read_on, item)
 
-        if texts.get(item.doc_id) is not None:
+        if self._text_ahead is not None and self._text_ahead[0] == item:
+            self.runner.cancel("triage-text")
+            done(self._text_ahead[1])
+        elif texts.get(item.doc_id) is not None:
+            self.runner.cancel("triage-text")
             done(texts[item.doc_id])
-            return
+        else:
+            self._read_text("triage-text", item, done)
+
+    def _read_text(self, lane: str, item: QueueItem, done: Callable[[str | None], None]) -> None:
         desk, task = self.desk, (item.query.dataset, item.query.task)
-        self.runner.start("triage-text", lambda token: desk.text(task, item.doc_id, False, token), done)
+        self.runner.start(lane, lambda token: desk.text(task, item.doc_id, False, token), done)
+
+    def _read_on(self, shown: QueueItem) -> None:
+        """Read what comes up next: the queries, and the next document's text if it is not read along with its query."""
+        if self.left or self._triage is None or self._shown is not shown:
+            return
+        queries: dict[QueryKey, None] = {}
+        item = following = self._triage.following.get(replace(shown, repeat=False))
+        for _ in range(_ITEMS_AHEAD):
+            if item is None or len(queries) == _QUERIES_AHEAD:
+                break
+            queries[item.query] = None
+            item = self._triage.following.get(item)
+        self._queries.read_on(*queries)
+        if following is None or (self._text_ahead is not None and self._text_ahead[0] == following):
+            return
+        read = self._queries.kept(following.query)
+        if read is None or read[1].get(following.doc_id) is not None:
+            return
+
+        def keep(text: str | None) -> None:
+            self._text_ahead = following, text
+
+        self._read_text("triage-text-ahead", following, keep)
 
     # --- deciding ------------------------------------------------------------------------------------------------
 

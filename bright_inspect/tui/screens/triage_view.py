@@ -56,6 +56,7 @@ class TriageView(CopyingScreen):
         self._view: QueryView | None = None
         self._texts: dict[str, str | None] = {}
         self._text: str | None = None
+        self._text_ahead: tuple[QueueItem, str | None] | None = None
         self._shown: QueueItem | None = None  # the item whose text is on screen: only that one can be judged
         self._writing = False
         self._tab = CANDIDATE
