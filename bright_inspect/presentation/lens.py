@@ -18,11 +18,11 @@ from bright_inspect.store.session import Session
 
 _BAR = 8
 _MOVERS = 3
-_WORD_WIDTH = 18
+_WORD_WIDTH = 15
 
 
-def scores_line(lens: Lens, measure: Measure, variant: str) -> Cell:
-    """What both texts find here: values and best golds before and after, and how many documents were searched."""
+def scores_line(lens: Lens, measure: Measure, variant: str, narrow: bool) -> Cell:
+    """What both texts find here: values before and after, and how many documents were searched."""
     spans = [
         Span(lens.retriever, "accent"), Span(f" here  {measure} ", "dim"), Span(percent(lens.value_before), "strong"),
         Span(" → ", "dim"), Span(percent(lens.value_after), "strong"),
@@ -186,7 +186,7 @@ def documents_caption(lens: Lens) -> Cell:
     missing = sum(doc_id not in lens.change.rewrite.scores for doc_id in lens.doc_ids)
     spans = [
         Span("the first 20 by either text and the golds", "dim"),
-        Span(" · + word of the rewrite, − of the original, = of both; × in the document", "dim"),
+        Span(" · + word of the rewrite, − of the original, = of both", "dim"),
     ]
     return (*spans, Span(f" · {missing} golds have no text here", "warning")) if missing else tuple(spans)
 
@@ -210,11 +210,11 @@ def _signed(value: float) -> str:
 def document_change_lines(change: DocumentChange, variant: str) -> list[Cell]:
     """A document's score under both texts, term by term, so that it can be added up."""
     lines: list[Cell] = [
-        (Span(f"{'original':>9}{variant[:11]:>12}{'Δ':>10}   word", "dim"),),
+        (Span(f"{'original':>8}{variant[:9]:>10}{'Δ':>9}   {'word':<{_WORD_WIDTH}} {'tf':>4}  idf", "dim"),),
         (
-            Span(f"{change.before:>9.3f}{change.after:>12.3f}", "strong"),
-            Span(f"{change.difference:>+10.3f}".replace("-", "−"), delta_style(change.difference)),
-            Span("   the score, the sum of:", "dim"),
+            Span(f"{change.before:>8.3f}{change.after:>10.3f}", "strong"),
+            Span(f"{change.difference:>+9.3f}".replace("-", "−"), delta_style(change.difference)),
+            Span("   the sum of these:", "dim"),
         ),
     ]
     for term in change.terms:
@@ -223,10 +223,10 @@ def document_change_lines(change: DocumentChange, variant: str) -> list[Cell]:
         mark, style = _KINDS[term.kind]
         lines.append(
             (
-                Span(f"{_part(term.before):>9}{_part(term.after):>12}"),
-                Span(f"{term.difference:>+10.3f}".replace("-", "−"), delta_style(term.difference)),
-                Span(f" {mark} {words}", style),
-                Span(f"  {term.tf} × · idf {term.idf:.1f}", "dim"),
+                Span(f"{_part(term.before):>8}{_part(term.after):>10}"),
+                Span(f"{term.difference:>+9.3f}".replace("-", "−"), delta_style(term.difference)),
+                Span(f" {mark} {words:<{_WORD_WIDTH}}", style),
+                Span(f" {term.tf:>4}  {term.idf:.1f}", "dim"),
             )
         )
     return lines

@@ -11,21 +11,18 @@ from bright_inspect.rewriting.word_change import WordChange
 StyledRange = tuple[int, int, str]
 
 
-def words_line(words: WordChange) -> Cell:
+def words_line(words: WordChange, narrow: bool) -> Cell:
     """How long both texts are, how many of the original's words survive, and whether the rewrite quotes a gold."""
     lengths = words.lengths
     times = f" ({lengths.rewrite_words / lengths.original_words:.1f} ×)" if lengths.original_words else ""
-    spans = [
-        Span(f"{lengths.original_words:,} words → {lengths.rewrite_words:,}{times}"),
-        Span(" · ", "dim"),
-    ]  # fmt: skip
+    spans = [Span(f"{lengths.original_words:,} → {lengths.rewrite_words:,} words{times}"), Span(" · ", "dim")]
     if lengths.surviving is None:
         spans.append(Span("the original has no word", "warning"))
     else:
-        spans.append(Span(f"{100 * lengths.surviving:.0f} % of the original's words survive"))
+        spans.append(Span(f"{100 * lengths.surviving:.0f} % {'' if narrow else 'of the original’s words '}survive"))
     if leaks := words.shared.leaks:
         passages = "a passage" if len(leaks) == 1 else f"{len(leaks)} passages"
-        text = f" · shares {passages} with a gold, up to {max(leak.words for leak in leaks)} words"
+        text = f" · shares {passages} with golds, up to {max(leak.words for leak in leaks)} words"
         spans.append(Span(text, "warning"))
     return tuple(spans)
 

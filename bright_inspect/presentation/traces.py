@@ -65,6 +65,7 @@ def outline_columns() -> list[Column]:
 def outline_rows(parts: Sequence[TracePart], folded: Collection[int]) -> list[TableRow]:
     """A row for each part that no folded one hides, by its number."""
     ends, hidden = group_ends(parts), hidden_parts(parts, folded)
+    top = min((part.level for part in parts if part.level), default=1)
     rows = []
     for number, part in enumerate(parts):
         if number in hidden:
@@ -79,7 +80,7 @@ def outline_rows(parts: Sequence[TracePart], folded: Collection[int]) -> list[Ta
                     (Span(_FOLDED if number in folded else _OPEN, "dim"),),
                     (Span(_KINDS[part.kind], style),),
                     (Span(f"{words:,}", "dim"),),
-                    (Span("  " * max(0, min(part.level - 1, 5)) + final + (part.label or "(blank)"), style),),
+                    (Span("  " * max(0, part.level - top) + final + (part.label or "(blank)"), style),),
                 ),
             )
         )

@@ -133,7 +133,11 @@ class LensView(CopyingScreen):
         if self.variant is not None:
             number = f" {names.index(self.variant) + 1} of {len(names)} "
             right = (Span(self.variant, "strong"), Span(number, "dim"), self._key("lens-variant"))
-        left = words_line(self._words) if self._words is not None else (Span("comparing the words …", "dim"),)
+        left = (
+            words_line(self._words, self.size.width < _WIDE)
+            if self._words is not None
+            else (Span("comparing the words …", "dim"),)
+        )
         self.query_one("#lens-words", CellLine).set_cells(left if names else (Span(self._problem, "warning"),), right)
         if not self._working.busy:
             self._show_scores()
@@ -152,8 +156,9 @@ class LensView(CopyingScreen):
         if self._lens is None:
             line.set_cells((Span(self._problem if self.variant is not None else "", "warning"),))
         else:
-            scores = scores_line(self._lens, self.desk.scored.measure, self.variant or "")
-            line.set_cells(scores, (self._key("lens-retriever"), Span(" other BM25", "dim")))
+            narrow = self.size.width < _WIDE
+            scores = scores_line(self._lens, self.desk.scored.measure, self.variant or "", narrow)
+            line.set_cells(scores, (self._key("lens-retriever"), Span("" if narrow else " other BM25", "dim")))
 
     def _key(self, name: str) -> Span:
         return Span(self.program.key_shown(name), "accent")
@@ -230,7 +235,10 @@ class LensView(CopyingScreen):
     def _show_texts(self) -> None:
         left, right = self.query_one("#lens-left", TextReader), self.query_one("#lens-right", TextReader)
         row = self.query_one(LineTable).row if self._tab != "Words" else None
-        left.set_class(self._tab == "Words" and self._as_one, "hidden")
+        narrow = self.size.width < _WIDE
+        # Where there is room for one text it is the one that the tab is about.
+        left.set_class(self._as_one if self._tab == "Words" else narrow and self._tab != "Documents", "hidden")
+        right.set_class(narrow and self._tab == "Documents", "hidden")
         if self._tab == "Words":
             self._show_words(left, right)
             return
