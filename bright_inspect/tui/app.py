@@ -10,6 +10,7 @@ import contextlib
 import gc
 import os
 import signal
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from bright_inspect.domain.visible import visible
@@ -63,6 +65,7 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         self._desk: Desk | None = None
         self._wanted_measure: Measure | None = None
         self._wanted_layer: str | None = None
+        self._error_until = 0.0
         self.runner = Runner(self, self._work_failed)
         for theme in THEMES:
             self.register_theme(theme)
@@ -157,6 +160,23 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
             self.exit(error if isinstance(error, BrightInspectError) else BrightInspectError(text, hint), return_code=2)
             return
         self.notify(visible(f"{text} {hint}"), severity="error", markup=False, timeout=15)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a note in the place of the last one, so that many do not pile up over the text; errors stay."""
+        now = time.monotonic()
+        if severity == "error":
+            self._error_until = now + (timeout or self.NOTIFICATION_TIMEOUT)
+        elif now > self._error_until:
+            self.clear_notifications()
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     # --- what every screen can do --------------------------------------------------------------------------------
 

@@ -135,6 +135,11 @@ class Desk:
             return self._of_open_tasks(layer_changes(cursor, None, layer))
 
     @property
+    def tag_names(self) -> frozenset[str]:
+        """The tags that are in use."""
+        return frozenset(name for names in self.tags.values() for name in names)
+
+    @property
     def judged_by(self) -> tuple[dict[TaskKey, str], int]:
         """What the judgments in view hang on: the layers that count, and how many decisions they are made of."""
         return self.scored.layers, self._taken_over

@@ -125,6 +125,7 @@ async def test_what_is_decided_does_not_come_up_again(tmp_path: Path, folder: Pa
     async with driven(program(tmp_path / "again")) as pilot:
         await press(pilot, "J")
         assert shown(pilot) != first
+        assert " · 1 judged before" in line(pilot, "#triage-progress")
         await press(pilot, "z")
         assert f"z again takes back your last: judgment of {first[1]}" in messages(pilot)[-1]
         assert len(lines(folder)) == 1
@@ -169,6 +170,8 @@ async def test_note_why_and_tags_go_with_the_decision(tmp_path: Path, folder: Pa
         await press(pilot, *"odd?", "enter", "t")
         await press(pilot, "down", "enter")
         assert "#lexical-gap" in line(pilot, "#triage-right-title")
+        await press(pilot, "t", "W", "tab", "enter")
+        assert "#wrong-entity" in line(pilot, "#triage-right-title")
         item = shown(pilot)
         await press(pilot, "1")
         entry = pilot.app.screen.query_one(Input)
@@ -177,7 +180,7 @@ async def test_note_why_and_tags_go_with_the_decision(tmp_path: Path, folder: Pa
         assert shown(pilot) != item
         await press(pilot, "1", "escape")
     (kept,) = lines(folder)
-    assert (kept["note"], kept["why"], kept["tags"]) == ("odd?", "names the cause", ["lexical-gap"])
+    assert (kept["note"], kept["why"], kept["tags"]) == ("odd?", "names the cause", ["lexical-gap", "wrong-entity"])
 
 
 async def test_blind_judging_tells_nothing_until_it_is_judged(tmp_path: Path, folder: Path) -> None:
@@ -187,7 +190,8 @@ async def test_blind_judging_tells_nothing_until_it_is_judged(tmp_path: Path, fo
         assert line(pilot, "#top").endswith("blind" + "anna · bright-inspect.judgments.jsonl")
         assert doc_id not in line(pilot, "#top")
         assert evidence(pilot) == ["hidden until judged: runs, ranks and what speaks for it"]
-        await press(pilot, "0", "p")
+        await press(pilot, "w", "0", "p")
+        assert messages(pilot)[-1].startswith("Blind judging")
         assert any("qwen" in row for row in evidence(pilot))
     assert lines(folder)[0]["evidence"] == ["blind"]
 
@@ -290,7 +294,13 @@ async def test_conflicts_of_others_are_settled(tmp_path: Path, folder: Path) -> 
         assert line(pilot, "#triage-below-title") == "what speaks for it · bob 0 · eve 1"
         await press(pilot, "1")
         assert line(pilot, "#top").startswith("all judged")
-    assert lines(folder)[-1]["annotator"] == "anna"
+        assert "conflict: bob 0, eve 1" in lines(folder)[-1]["evidence"]
+        await press(pilot, "q", "J")
+        assert line(pilot, "#top").startswith("nothing to judge")
+        assert "1 conflict you settled before" in line(pilot, "#triage-progress")
+    async with driven(program(tmp_path / "bob", order="conflicts", annotator="bob")) as pilot:
+        await press(pilot, "J")
+        assert line(pilot, "#triage-below-title") == "what speaks for it · bob 0 · eve 1 · anna 1"
 
 
 async def test_what_was_searched_live_speaks_for_a_candidate(tmp_path: Path) -> None:

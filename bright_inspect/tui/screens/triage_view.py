@@ -19,7 +19,7 @@ from bright_inspect.presentation.triage import (
     ShareRows,
     evidence_columns,
     evidence_rows,
-    item_title,
+    item_line,
     pool_warning,
     progress_line,
     share_columns,
@@ -107,20 +107,22 @@ class TriageView(CopyingScreen):
             progress = triage.queue.progress()
             what = "nothing to judge" if not progress.total else "all judged"
             title: Cell = (Span(what, "strong"), Span(" · w shows what it changes · q leaves", "dim"))
+            who: Cell = (Span(desk.annotator, "accent"),)
         else:
             known = self._of(item)
-            title = item_title(
-                item, effect=known[1] if known else None, blind=self._blind,
-                score=sum(piece.points for piece in known[2]) if known else None,
+            title, who = item_line(
+                item, desk.annotator, desk.journal.path.name, self.size.width, blind=self._blind,
+                effect=known[1] if known else None,
+                score=sum(piece.points for piece in known[2]) if known and known[2] else None,
             )  # fmt: skip
-        who: Cell = (Span(desk.annotator, "accent"),)
-        if self.size.width >= TWO_PANES:
-            who = (*who, Span(f" · {desk.journal.path.name}", "dim"))
         self.query_one("#top", CellLine).set_cells(title, who)
         right = self._change_of_compared(item)
         width = self.size.width - sum(len(span.text) for span in right) - 4
         self.query_one("#triage-progress", CellLine).set_cells(
-            progress_line(triage.queue.progress(), width, blind=self._blind), right
+            progress_line(
+                triage.queue.progress(), width, before=triage.before, settled=triage.settled, blind=self._blind
+            ),
+            right,
         )
 
     def _change_of_compared(self, item: QueueItem | None) -> Cell:
@@ -187,6 +189,8 @@ class TriageView(CopyingScreen):
         triage = self._triage
         assert triage is not None
         table, item = self.query_one(LineTable), triage.queue.current
+        if self._blind and item is not None:
+            self._changes = _EVIDENCE  # means and their changes tell which run has the document
         if self._changes == _JUDGMENTS:
             self._show_shares(table)
             return
@@ -196,9 +200,9 @@ class TriageView(CopyingScreen):
             columns = what_if_columns(triage.what_if.pool_depth, self.size.width)
             own = sum(pair[:2] == task for pair in triage.what_if.decisions)
             title = what_if_title(task, triage.what_if.measure, own, changes)
-            warning = (Span(pool_warning(changes, blind=self._blind), "dim"),)
+            warning = (Span(pool_warning(changes), "dim"),)
             self.query_one("#triage-below-title", CellLine).set_cells(title, warning if self.size.width > 160 else ())
-            table.set_rows(columns, what_if_rows(changes, columns, blind=self._blind))
+            table.set_rows(columns, what_if_rows(changes, columns))
             return
         votes = triage.votes.get(item, {}) if item is not None and not self._blind else {}
         said: Cell = (Span("what speaks for it", "dim"),)
@@ -234,4 +238,4 @@ class TriageView(CopyingScreen):
         title = (Span(f"{len(shares)} judgments of {task[1]} and what each alone does to the means, ×100", "dim"),)
         self.query_one("#triage-below-title", CellLine).set_cells(title)
         table.empty_message = "nothing is judged yet"
-        table.set_rows(share_columns(runs, blind=self._blind), ShareRows(shares, runs, blind=self._blind))
+        table.set_rows(share_columns(runs), ShareRows(shares, runs))
