@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bright_inspect.domain.terms import best_place, find_words, telling_words
 from bright_inspect.presentation.cells import Cell, Span
-from bright_inspect.presentation.inspect import MARKS, mark_of, rank_text
+from bright_inspect.presentation.inspect import MARKS, mark_of, marks_of, own_decision, rank_text
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.query_view import QueryView
 
@@ -169,9 +169,11 @@ def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str 
             spans.append(Span(" · same page as a gold", "accent"))
         elif not view.pages_known:
             spans.append(Span(" · no page known", "dim"))
+    if own := own_decision(view, doc_id):
+        spans += [Span(" · ", "dim"), *own]
     for run in compared.runs:
         spans += [Span(" · ", "dim"), Span(f"{run.label} ", compared.style(run))]
         spans.append(Span(rank_text(view, run.run_id, doc_id)))
     if text is not None:
         spans.append(Span(f" · {len(text):,} characters", "dim"))
-    return (mark_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")), tuple(spans)
+    return (*marks_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")), tuple(spans)

@@ -69,6 +69,7 @@ class Desk:
         )
         #: The tags of each query and of its documents.
         self.tags: dict[QueryKey, frozenset[str]] = self.triage.query_tags()
+        self._said = self.triage.said_of_queries()
         self._taken_over = len(self.triage.log().decisions)
         self._converted = threading.Event()
         self._task_lock = threading.Lock()
@@ -151,7 +152,7 @@ class Desk:
             log = self.triage.log()
             made = DecisionLayers(log.decisions, log.findings)
             remake_layers(self.session, cursor, made)
-            self.tags = self.triage.query_tags()
+            self.tags, self._said = self.triage.query_tags(), self.triage.said_of_queries()
             self._taken_over = len(log.decisions)
             own = {layer for task in self.session.tasks for layer in made.names(task)}
             return any(layer in own or ":" in layer for layer in _active_layers(self.session).values())
@@ -182,7 +183,9 @@ class Desk:
         self._wait_for_conversion(token)
         self._load_task(task, token)
         with self._cursor(token) as cursor:
-            view = read_query(self.session, cursor, key)
+            view = replace(
+                read_query(self.session, cursor, key), annotator=self.triage.annotator, said=self._said.get(key, {})
+            )
             listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs[:KEPT_DEPTH]}
             wanted = listed | {gold.doc_id for gold in view.golds}
             short, long = short_texts(cursor, task, wanted, _SHORT_TEXT)

@@ -99,6 +99,13 @@ class TriageDesk:
             if self.annotator in lines
         }
 
+    def said_of_queries(self) -> dict[QueryKey, dict[str, int | None]]:
+        """What the annotator last said of each query's documents, None for unsure."""
+        found: dict[QueryKey, dict[str, int | None]] = {}
+        for pair, relevance in self.said().items():
+            found.setdefault(QueryKey(*pair[:3]), {})[pair[3]] = relevance
+        return found
+
     def query_tags(self) -> dict[QueryKey, frozenset[str]]:
         """The tags that anyone put on each query and on its documents.
 
