@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 _FIRST_LEVEL = 2
 
 OpenDesk = Callable[["Callable[[Progress], None]", CancelToken], "Desk"]
+
+
+class FindingsAdded(Message):
+    """A worker has added to the session's findings."""
 
 
 def _commands() -> type[Provider]:
@@ -139,6 +144,7 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         from bright_inspect.tui.screens.queries import QueriesScreen
 
         self._desk = desk
+        desk.found = self._tell_findings
         self.runner.start("convert", desk.convert, lambda _: self.tell_desk_changed())
         tasks = desk.session.tasks
         # Above the loading screen, not in its place: Textual cannot switch its default screen.
@@ -148,6 +154,14 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         # What is loaded by now stays: a full collection in the middle of a key press costs its budget twice over.
         gc.collect()
         gc.freeze()
+
+    def _tell_findings(self) -> None:
+        self.post_message(FindingsAdded())
+
+    def on_findings_added(self, message: FindingsAdded) -> None:
+        """Texts that were read show what the files did not."""
+        self.notify(f"{self.desk.session.findings[-1].message} ! lists the findings.", markup=False)
+        self.tell_desk_changed()
 
     def on_work_finished(self, message: WorkFinished) -> None:
         self.runner.deliver(message)

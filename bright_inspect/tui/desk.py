@@ -6,7 +6,7 @@ Values are computed in workers and replaced whole; screens only read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
@@ -21,6 +21,7 @@ from bright_inspect.evaluation.scored_findings import depth_findings, metrics_be
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
 from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_audit
 from bright_inspect.judging.decisions import Decision
+from bright_inspect.judging.hashes import read_document_mismatches
 from bright_inspect.judging.layers import DecisionLayers, layers_of_request
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
@@ -76,6 +77,8 @@ class Desk:
         self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
+        #: Called from a worker when findings were added to the session's.
+        self.found: Callable[[], None] = lambda: None
 
     @property
     def compared(self) -> Comparison:
@@ -228,6 +231,15 @@ class Desk:
             if task not in self._corpus_sizes:
                 with self._cursor(self._loading) as cursor, transaction(cursor):
                     self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
+                with self._cursor(self._loading) as cursor:
+                    self._compare_with_judged(cursor, task)
+
+    def _compare_with_judged(self, cursor: Cursor, task: TaskKey) -> None:
+        """Add a finding if documents of the task had another text when they were judged."""
+        made = self.session.collections.made.source
+        if isinstance(made, DecisionLayers) and (findings := read_document_mismatches(cursor, made.decisions, task)):
+            self.session.findings += findings
+            self.found()
 
     def corpus_size(self, task: TaskKey) -> int | None:
         """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""

@@ -228,6 +228,10 @@ def test_texts_that_are_others_now(run: Path, data: Path, tmp_path: Path) -> Non
         hashes = TextHashes(opening.session.cursor, opening.session.collections)
         (finding,) = document_mismatches(Log([path]).decisions, TASK, hashes.documents(TASK))
         assert (finding.code, finding.count, "g" in finding.message) == ("document-text-differs", 1, True)
+    Journal(path).append(judged("g", 1, **same))
+    with opened(run, data, path) as opening:
+        assert finding_codes(opening) == ["query-text-differs"], "of query 9: the other was judged again"
+        assert document_mismatches(Log([path]).decisions, TASK, {"g": same["doc_sha256"]}) != []
 
 
 def test_decisions_made_while_a_session_is_open(run: Path, data: Path, journal: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from bright_inspect.errors import BrightInspectError
-from bright_inspect.judging.decisions import Decision
+from bright_inspect.judging.decisions import Decision, text_sha256
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
 from bright_inspect.presentation.overview import tag_notes
 from bright_inspect.store.request import OpenRequest
@@ -283,6 +283,17 @@ async def test_tags_on_queries_are_filtered_by_and_counted(tmp_path: Path, folde
         assert isinstance(app, BrightInspect)
         (note,) = tag_notes(app.desk.tags)
         assert "".join(span.text for span in note).startswith("tags: odd-one 1 · ")
+
+
+async def test_a_text_that_is_another_now_is_a_finding(tmp_path: Path, folder: Path) -> None:
+    pair = ("bright", "biology", "1", "x0")
+    Journal(folder / DEFAULT_JOURNAL).append(Decision(*pair, "anna", 0, doc_sha256=text_sha256("another text")))
+    async with driven(program(tmp_path)) as pilot:
+        before = line(pilot, "#top")
+        await press(pilot, "enter")
+        assert messages(pilot)[-1].startswith("1 document had another text when judged: x0.")
+        await press(pilot, "q")
+        assert ("! 3 findings" in before, "! 4 findings" in line(pilot, "#top")) == (True, True)
 
 
 async def test_conflicts_of_others_are_settled(tmp_path: Path, folder: Path) -> None:

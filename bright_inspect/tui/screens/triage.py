@@ -45,6 +45,7 @@ class TriageScreen(TriageView):
 
     def _open(self) -> None:
         desk, tasks, measure = self.desk.triage, self._of_tasks, self.desk.scored.measure
+        self._made_for = measure, self.desk.scored.layers
 
         def failed() -> None:
             if not self.left:
@@ -56,6 +57,10 @@ class TriageScreen(TriageView):
 
     def desk_changed(self) -> None:
         """Another measure or layer: what would change what is worked out anew."""
+        made_for = self.desk.scored.measure, self.desk.scored.layers
+        if made_for == self._made_for:
+            self._show()
+            return
         self._queries.forget()
         self._open()
 

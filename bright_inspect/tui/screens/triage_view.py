@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.judging.candidates import Candidate
 from bright_inspect.judging.evidence import Evidence
@@ -64,6 +65,7 @@ class TriageView(CopyingScreen):
         self._drafts: dict[QueueItem, tuple[str, str, list[str]]] = {}
         self._written = 0  # lines of this visit to the journal that are not taken back
         self._asked = False
+        self._made_for: tuple[Measure, Mapping[TaskKey, str]] | None = None  # what the queue was made for
         self._queries = ReadAhead(self.desk, self.runner)
         self._working = Working(self, "triage", "#triage-progress")
 
