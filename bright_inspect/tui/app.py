@@ -28,6 +28,7 @@ from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.tui import keymap
 from bright_inspect.tui.judging_actions import JudgingActions
 from bright_inspect.tui.runner import Runner, WorkFinished, message_of
+from bright_inspect.tui.saving_actions import SavingActions
 from bright_inspect.tui.screens.loading import LoadingScreen, ProgressMade
 from bright_inspect.tui.themes import THEMES
 
@@ -54,7 +55,7 @@ def _commands() -> type[Provider]:
     return BrightCommands
 
 
-class BrightInspect(JudgingActions, App[BrightInspectError]):
+class BrightInspect(JudgingActions, SavingActions, App[BrightInspectError]):
     """The terminal program. ``run()`` returns the error that ended it, or None."""
 
     TITLE = "bright-inspect"
@@ -211,7 +212,9 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         return self.screen if isinstance(self.screen, DeskScreen) else None
 
     async def action_back(self) -> None:
-        """Leave one level: what the screen has open, then the screen, then the program."""
+        """Leave one level: a save under way, what the screen has open, then the screen, then the program."""
+        if self.stop_saving():
+            return
         screen = self.desk_screen()
         if screen is not None and screen.ready and screen.leave_level():
             return

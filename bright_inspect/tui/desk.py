@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, transaction
 from bright_inspect.domain.measures import Measure, parse_measure
@@ -23,6 +24,7 @@ from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_aud
 from bright_inspect.judging.decisions import Decision
 from bright_inspect.judging.hashes import read_document_mismatches
 from bright_inspect.judging.layers import DecisionLayers, layers_of_request
+from bright_inspect.judging.session_file import save_judged_session
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
@@ -34,6 +36,7 @@ from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
 from bright_inspect.store.request import OpenRequest
+from bright_inspect.store.saving import check_target
 from bright_inspect.store.session import Session
 from bright_inspect.tui.live_desk import LiveDesk
 from bright_inspect.tui.locks import held
@@ -244,6 +247,21 @@ class Desk:
     def corpus_size(self, task: TaskKey) -> int | None:
         """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""
         return self._corpus_sizes.get(task)
+
+    def save(self, out: Path, progress: ProgressListener, token: CancelToken) -> int:
+        """Write the session as it is now to a new file; its size.
+
+        Raises:
+            BrightInspectError: there is such a file already, or it cannot be written.
+        """
+        check_target(out)
+        self._wait_for_conversion(token)
+        if len(self.triage.log().decisions) != self._taken_over:
+            self.take_over_decisions(token)
+        with self._cursor(token) as cursor:
+            return save_judged_session(
+                self._opening, cursor, out, self.scored.measure, progress, token.check, self.compared.baseline
+            )
 
     def stop(self) -> None:
         """Stop reading a task's texts, which no lane's token does."""

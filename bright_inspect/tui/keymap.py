@@ -59,6 +59,8 @@ KEYS: tuple[Key, ...] = (
     Key("compared", "c", "app.next_run", "compare", "compare the next run with the baseline", "everywhere"),
     Key("triage", "J", "app.triage", "judge", "judge the unjudged documents of these queries, one by one",
         "everywhere", True),
+    Key("save", "W", "app.save_session", "save", "save the session as one file, which bright-inspect opens again",
+        "everywhere"),
     Key("theme", "T", "app.next_theme", "theme", "dark, light, or the terminal's own colours", "everywhere"),
     Key("all-queries", "A", "all_queries", "all queries", "the queries of all tasks in one list", "overview", True),
     Key("largest", "equals_sign", "sort_change", "|Δ|", "largest |Δ| first", "queries", True),
