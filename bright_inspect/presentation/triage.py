@@ -28,7 +28,7 @@ EVIDENCE_NAMES: dict[EvidenceKind, str] = {
     "reranker": "reranker",
     "agreement": "runs agree",
 }
-HIDDEN = "hidden until judged: runs, ranks and what speaks for it"
+HIDDEN = "hidden until judged: runs, ranks, evidence"
 OUTSIDE_POOL = "runs that were not pooled are penalised: what only they found stays unjudged and counts as not relevant"
 
 

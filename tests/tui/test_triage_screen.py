@@ -190,7 +190,7 @@ async def test_blind_judging_tells_nothing_until_it_is_judged(tmp_path: Path, fo
         doc_id = shown(pilot)[1]
         assert line(pilot, "#top").endswith("blind" + "anna · bright-inspect.judgments.jsonl")
         assert doc_id not in line(pilot, "#top")
-        assert evidence(pilot) == ["hidden until judged: runs, ranks and what speaks for it"]
+        assert evidence(pilot) == ["hidden until judged: runs, ranks, evidence"]
         await press(pilot, "w", "0", "p")
         assert messages(pilot)[-1].startswith("Blind judging")
         assert any("qwen" in row for row in evidence(pilot))
@@ -203,7 +203,7 @@ async def test_what_the_judgments_change(tmp_path: Path) -> None:
         assert "with 1 judgment" in line(pilot, "#triage-below-title")
         assert len(evidence(pilot)) == 2
         await press(pilot, "w")
-        assert "1 judgments of biology" in line(pilot, "#triage-below-title")
+        assert "1 judgment of biology" in line(pilot, "#triage-below-title")
         assert len(evidence(pilot)) == 1
         await press(pilot, "q")
         screen_of(pilot, TriageScreen)
@@ -233,6 +233,8 @@ async def test_a_narrow_screen_shows_one_text_at_a_time(tmp_path: Path) -> None:
         assert line(pilot, "#triage-left-title") == "query"
         await press(pilot, "tab", "tab")
         assert line(pilot, "#triage-left-title") == "golds"
+        await press(pilot, "0")
+        assert [pane.display for pane in panes] == [False, False, True], "the next document"
 
 
 async def test_a_document_is_judged_on_the_inspect_screen_too(tmp_path: Path, folder: Path) -> None:

@@ -125,6 +125,8 @@ class TriageScreen(TriageView):
                 self._text, self._shown = text, item
                 note, why, tags = self._drafts.get(item, ("", "", []))
                 self._note, self._why, self._tags = note, why, list(tags)
+                if self.size.width < TWO_PANES:
+                    self._tab = CANDIDATE  # another document is read before its query
                 self._show()
                 following = self._triage.following.get(replace(item, repeat=False))
                 if following is not None:

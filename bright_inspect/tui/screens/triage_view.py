@@ -81,7 +81,7 @@ class TriageView(CopyingScreen):
                 yield TextReader(id="triage-golds")
             with Vertical(classes="pane following", id="triage-right"):
                 yield CellLine(id="triage-right-title", classes="pane-title")
-                yield TextReader(id="triage-candidate", empty_message="no text at hand")
+                yield TextReader(id="triage-candidate")
         yield CellLine(id="triage-below-title")
         yield LineTable(id="triage-below")
         yield KeyLine("triage")
@@ -94,7 +94,10 @@ class TriageView(CopyingScreen):
         return self._triage.candidates.get(replace(item, repeat=False)) if self._triage is not None else None
 
     def _show(self) -> None:
-        if not self.ready or self._triage is None:
+        if not self.ready:
+            return
+        if self._triage is None:
+            self._show_panes()
             return
         with self.app.batch_update():
             self._show_lines()
@@ -140,18 +143,27 @@ class TriageView(CopyingScreen):
                 )  # fmt: skip
         return ()
 
-    def _show_texts(self) -> None:
+    def _show_panes(self) -> bool:
+        """Show the panes that there is room for; whether the golds have one."""
         width = self.size.width
         narrow, wide = width < TWO_PANES, width >= THREE_PANES and not self._blind
         if not narrow and self._tab == CANDIDATE:
             self._tab = QUERY
+        self.set_class(narrow, "narrow")
         self.query_one("#triage-left").set_class(narrow and self._tab == CANDIDATE, "hidden")
         self.query_one("#triage-right").set_class(narrow and self._tab != CANDIDATE, "hidden")
         self.query_one("#triage-middle").set_class(not wide, "hidden")
+        return wide
+
+    def _show_texts(self) -> None:
+        wide = self._show_panes()
         view, item = self._view, self._shown
         if view is None:
-            for reader in self.query(TextReader):
-                reader.set_text("")
+            self.query_one("#triage-candidate", TextReader).empty_message = "nothing is left to judge"
+            for pane in ("query", "golds", "candidate"):
+                self.query_one(f"#triage-{pane}", TextReader).set_text("")
+            for pane in ("left", "middle", "right"):
+                self.query_one(f"#triage-{pane}-title", CellLine).set_cells(())
             return
         self._read_into("#triage-query", "#triage-left-title", self._left_reading(view), self._tab)
         if wide:
@@ -163,6 +175,7 @@ class TriageView(CopyingScreen):
                 f"{len(view.golds)} gold{'' if len(view.golds) == 1 else 's'}",
             )
         if item is not None:
+            self.query_one("#triage-candidate", TextReader).empty_message = "no text at hand"
             reading = document_reading(view, self._text) if self._text is not None else Reading("")
             written = [*(f"#{tag}" for tag in self._tags), *(f"“{text}”" for text in (self._note, self._why) if text)]
             said = self._decided(item)
@@ -197,7 +210,7 @@ class TriageView(CopyingScreen):
             self._show_shares(table)
             return
         if self._changes == _RUNS:
-            task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+            task = self._task_at_hand(item)
             changes = triage.what_if.task_changes(task)
             columns = what_if_columns(triage.what_if.pool_depth, self.size.width)
             own = sum(pair[:2] == task for pair in triage.what_if.decisions)
@@ -223,6 +236,12 @@ class TriageView(CopyingScreen):
         )
         table.set_rows(evidence_columns(), rows)
 
+    def _task_at_hand(self, item: QueueItem | None) -> TaskKey:
+        """The task of the item, or of the last one judged when none is left."""
+        if item is None and self._triage is not None and self._triage.queue.decisions:
+            item = self._triage.queue.decisions[-1].item
+        return (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+
     def _decided(self, item: QueueItem) -> list[int | None]:
         """What was said of the item in this queue, last first; nothing if it is not decided."""
         if self._triage is None or not self._triage.queue.is_done(item):
@@ -235,9 +254,10 @@ class TriageView(CopyingScreen):
         triage, runs = self._triage, self.desk.session.runs
         assert triage is not None
         item = triage.queue.current
-        task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+        task = self._task_at_hand(item)
         shares = triage.what_if.decision_shares(task)
-        title = (Span(f"{len(shares)} judgments of {task[1]} and what each alone does to the means, ×100", "dim"),)
+        number = f"{len(shares)} judgment{'' if len(shares) == 1 else 's'}"
+        title = (Span(f"{number} of {task[1]} and what each alone does to the means, ×100", "dim"),)
         self.query_one("#triage-below-title", CellLine).set_cells(title)
         table.empty_message = "nothing is judged yet"
         table.set_rows(share_columns(runs), ShareRows(shares, runs))
