@@ -75,6 +75,8 @@ def _wanted_order(order: TriageOrder | None, run: str | None, per_query: int | N
         return "run" if run else "effect"
     if run is not None:
         raise UsageError(f"--order {order} and --triage-run {run}.", "--triage-run is an order itself: give one only.")
+    if order == "conflicts" and per_query is not None:
+        raise UsageError(f"--order conflicts and --per-query {per_query}.", "Conflicts come up all: leave one out.")
     if blind and per_query is None and order not in ("random", "conflicts"):
         raise UsageError(
             f"--order {order} and --blind.",

@@ -39,7 +39,11 @@ def test_an_order_that_is_followed(asked: list[OpenRequest], options: str, order
 
 @pytest.mark.parametrize(
     ("options", "told"),
-    [("--blind --order evidence", "shuffled"), ("--order agreement --triage-run bm25", "give one only")],
+    [
+        ("--blind --order evidence", "shuffled"),
+        ("--order agreement --triage-run bm25", "give one only"),
+        ("--order conflicts --per-query 2", "leave one out"),
+    ],
 )
 def test_an_order_that_would_come_to_nothing(asked: list[OpenRequest], options: str, told: str) -> None:
     error = CliRunner().invoke(demo_command.command, options).exception
