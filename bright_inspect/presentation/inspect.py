@@ -60,13 +60,12 @@ def marks_of(view: QueryView, doc_id: str, excluded: bool = False) -> Cell:
 
 
 def own_decision(view: QueryView, doc_id: str) -> Cell:
-    """One's own decision in words; empty without one."""
+    """Who is at work and what they decided; empty if they did not."""
     if doc_id not in view.said:
         return ()
     said = view.said[doc_id]
-    words = "unsure" if said is None else "not relevant" if not said else "relevant"
-    grade = f", grade {said}" if said is not None and said > 1 else ""
-    return (Span(f"{view.annotator}: {words}{grade}", "gain" if said else "warning" if said is None else "loss"),)
+    style = "gain" if said else "warning" if said is None else "loss"
+    return Span(f"{view.annotator} "), Span("unsure" if said is None else str(said), style)
 
 
 def rank_text(view: QueryView, run_id: int, doc_id: str) -> str:

@@ -150,9 +150,11 @@ def golds_reading(
     return pages.reading(pages.places.get(current or ""))
 
 
-def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str | None) -> tuple[Cell, Cell]:
+def document_line(
+    view: QueryView, compared: Comparison, doc_id: str, text: str | None, width: int | None = None
+) -> tuple[Cell, Cell]:
     """What is known of a document: its mark and id, which may be elided; and its judgment, its page, rank in each run
-    and length, which stay whole."""
+    and length, which stay whole. The length is left out where the id would not fit into ``width`` cells beside it."""
     excluded = any(
         doc.doc_id == doc_id and doc.excluded for ranking in view.rankings if ranking for doc in ranking.docs
     )
@@ -174,6 +176,9 @@ def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str 
     for run in compared.runs:
         spans += [Span(" · ", "dim"), Span(f"{run.label} ", compared.style(run))]
         spans.append(Span(rank_text(view, run.run_id, doc_id)))
-    if text is not None:
-        spans.append(Span(f" · {len(text):,} characters", "dim"))
-    return (*marks_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")), tuple(spans)
+    name = (*marks_of(view, doc_id, excluded), Span(f" {doc_id}", "strong"))
+    length = Span(f" · {len(text or ''):,} characters", "dim")
+    taken = sum(len(span.text) for span in (*name, *spans, length)) + 2
+    if text is not None and (width is None or taken <= width):
+        spans.append(length)
+    return name, tuple(spans)

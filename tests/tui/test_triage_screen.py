@@ -243,7 +243,7 @@ async def test_a_document_is_judged_on_the_inspect_screen_too(tmp_path: Path, fo
         (kept,) = lines(folder)
         assert (kept["relevance"], kept["annotator"]) == (0, "anna")
         assert "z takes it back" in messages(pilot)[-1]
-        assert "anna: not relevant" in text_of_screen(pilot)
+        assert "anna 0" in text_of_screen(pilot)
         await press(pilot, "z")
         assert [each["kind"] for each in lines(folder)] == ["judgment", "undo"]
 
