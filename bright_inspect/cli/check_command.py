@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from bright_inspect.cli.options import opened, output_options, run_arguments, variant_files_option
-from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, strict_code
 from bright_inspect.domain.findings import Finding, changes, grouped
 from bright_inspect.domain.names import parse_run_argument
 from bright_inspect.store.inputs import Verdict, folder_verdicts
@@ -75,7 +75,7 @@ def command(
             errors = sum(finding.severity == "error" for finding in findings)
             click.echo(f"{len(findings)} finding(s), {errors} of them errors." if findings else "No findings.")
         sys.stdout.flush()
-        return 1 if strict and findings else 0
+        return strict_code(findings, strict)
 
 
 def _finding_json(finding: Finding) -> dict[str, Any]:

@@ -8,8 +8,15 @@ from typing import Any
 import click
 
 from bright_inspect.cli.eval_command import add_scored_findings, all_scores, tell_layer
-from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
-from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
+from bright_inspect.cli.options import (
+    measure_option,
+    opened,
+    output_options,
+    run_arguments,
+    saved_measures,
+    wanted_measures,
+)
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings, strict_code
 from bright_inspect.domain.tally import Tally
 from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UsageError
@@ -39,6 +46,7 @@ def command(
     wanted = wanted_measures(measures)
     with opened(request) as opening:
         session = opening.session
+        wanted = wanted or saved_measures(session)
         if len(session.runs) < 2:
             raise UsageError("only one run given.", "compare needs a run and a baseline.")
         scores = all_scores(session, wanted)
@@ -63,9 +71,8 @@ def command(
             tell_layer(session)
         sys.stdout.flush()
         _tell_left_out(session, comparisons)
-        return report_findings(session.findings if not as_json else [], strict) or int(
-            strict and bool(session.findings)
-        )
+        report_findings(session.findings if not as_json else [], strict)
+        return strict_code(session.findings, strict)
 
 
 def _tell_left_out(session: Session, comparisons: list[TaskComparison]) -> None:

@@ -9,8 +9,15 @@ from typing import Any, cast
 
 import click
 
-from bright_inspect.cli.options import measure_option, opened, output_options, run_arguments, wanted_measures
-from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
+from bright_inspect.cli.options import (
+    measure_option,
+    opened,
+    output_options,
+    run_arguments,
+    saved_measures,
+    wanted_measures,
+)
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings, strict_code
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.ties import TieRange
 from bright_inspect.domain.visible import visible
@@ -57,6 +64,7 @@ def command(
     wanted = wanted_measures(measures)
     with opened(request) as opening:
         session = opening.session
+        wanted = wanted or saved_measures(session)
         scores = all_scores(session, wanted, cast(Engine, engine))
         add_scored_findings(session, [score.measure for score in scores])
         effects = {
@@ -92,9 +100,8 @@ def command(
             _print_table(session, scores, effects, per_query)
             tell_layer(session)
         sys.stdout.flush()
-        return report_findings(session.findings if not as_json else [], strict) or int(
-            strict and bool(session.findings)
-        )
+        report_findings(session.findings if not as_json else [], strict)
+        return strict_code(session.findings, strict)
 
 
 def tell_layer(session: Session) -> None:

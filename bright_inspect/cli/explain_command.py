@@ -15,9 +15,18 @@ from bright_inspect.cli.options import (
     output_options,
     progress_line,
     run_arguments,
+    saved_measures,
     wanted_measures,
 )
-from bright_inspect.cli.output import finding_json, print_cells, print_csv, print_json, print_table, report_findings
+from bright_inspect.cli.output import (
+    finding_json,
+    print_cells,
+    print_csv,
+    print_json,
+    print_table,
+    report_findings,
+    strict_code,
+)
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.errors import UnreadableInput, UsageError
@@ -59,14 +68,14 @@ def command(
     wanted = wanted_measures(measures)
     with opened(request) as opening:
         session = opening.session
+        wanted = wanted or saved_measures(session)
         if query_names:
             _explain_queries(session, query_names, wanted, as_json, as_csv)
         else:
             _explain_means(session, wanted, as_json, as_csv)
         sys.stdout.flush()
-        return report_findings(session.findings if not as_json else [], strict) or int(
-            strict and bool(session.findings)
-        )
+        report_findings(session.findings if not as_json else [], strict)
+        return strict_code(session.findings, strict)
 
 
 def _explain_queries(

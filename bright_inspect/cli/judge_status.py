@@ -17,7 +17,7 @@ from bright_inspect.cli.judge_options import (
     read_journals,
 )
 from bright_inspect.cli.options import output_options
-from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings, strict_code
 from bright_inspect.domain.findings import Finding
 from bright_inspect.judging.counts import Counts, count_decisions
 from bright_inspect.judging.decisions import Decision
@@ -48,7 +48,8 @@ def command(
         print_table([name.replace("_", " ") for name in header], ([str(cell) for cell in astuple(c)] for c in counts),
                     right=[name.replace("_", " ") for name in header[3:-1]])  # fmt: skip
     sys.stdout.flush()
-    return report_findings([] if as_json else findings, strict) or int(strict and bool(findings))
+    report_findings([] if as_json else findings, strict)
+    return strict_code(findings, strict)
 
 
 def _mismatches(decisions: list[Decision], data: Path) -> list[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from bright_inspect.cli.options import model_options, run_arguments, variant_files_option
+from bright_inspect.cli.options import model_options, retrievers_option, run_arguments, variant_files_option
 from bright_inspect.cli.triage_options import triage_options
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import ModelOptions
@@ -36,13 +36,7 @@ def open_program(request: OpenRequest) -> int:
 
 @click.command()
 @run_arguments(required=False)
-@click.option(
-    "--retriever",
-    "retrievers",
-    multiple=True,
-    metavar="NAME",
-    help="What searches live: bright-inspect models lists them. The first is asked; may be repeated.",
-)
+@retrievers_option
 @variant_files_option
 @triage_options
 @model_options

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bright_inspect.domain.measures import Measure, parse_measures
+from bright_inspect.domain.measures import Measure, parse_measure, parse_measures
 from bright_inspect.domain.ordering import TIE_RULES, TieRule
 from bright_inspect.domain.visible import visible
 from bright_inspect.retrieval.protocol import ModelOptions
@@ -21,9 +21,26 @@ from bright_inspect.store.request import OpenRequest
 
 if TYPE_CHECKING:
     from bright_inspect.store.opening import Opening
+    from bright_inspect.store.session import Session
 
 _Command = Callable[..., Any]
 T = TypeVar("T")
+
+
+layer_option = click.option(
+    "--layer", metavar="NAME",
+    help="The judgments that count: original, the name of a layer given with --qrels, or one of the decisions: "
+         "mine:ANNOTATOR, majority, unanimous, union, each also as only:LAYER and graded:LAYER.",
+)  # fmt: skip
+decisions_option = click.option(
+    "--journal", "journals", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
+    help="Decisions of annotators; may be repeated.  [default: bright-inspect.judgments.jsonl in this folder, if it is "
+         "there]",
+)  # fmt: skip
+retrievers_option = click.option(
+    "--retriever", "retrievers", multiple=True, metavar="NAME",
+    help="What searches live: bright-inspect models lists them. The first is asked; may be repeated.",
+)  # fmt: skip
 
 
 def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
@@ -61,13 +78,8 @@ def run_arguments(required: bool = True) -> Callable[[_Command], _Command]:
                          help="What ranks documents of equal score: trec, doc id descending after float32 scores; "
                               "float64, the same in double precision; file, the file's order; rank, the file's ranks.  "
                               "[default: trec, or what a saved session says]"),
-            click.option("--layer", metavar="NAME",
-                         help="The judgments that count: original, the name of a layer given with --qrels, or one of "
-                              "the decisions: mine:ANNOTATOR, majority, unanimous, union, each also as only:LAYER and "
-                              "graded:LAYER."),
-            click.option("--journal", "journals", multiple=True, type=click.Path(path_type=Path), metavar="FILE",
-                         help="Decisions of annotators; may be repeated.  [default: bright-inspect.judgments.jsonl in "
-                              "this folder, if it is there]"),
+            layer_option,
+            decisions_option,
             click.option("--qrels", multiple=True, metavar="[LAYER=]PATH",
                          help="Judgments, a file or a folder of them: a layer beside the data set's own. It counts "
                               "if it is the only one given, else --layer says which. May be repeated."),
@@ -160,13 +172,18 @@ def measure_option(command: _Command) -> _Command:
     return click.option(
         "--measure", "-m", "measures", multiple=True, metavar="NAME",
         help="nDCG@k, AP@k, R@k, P@k, RR, RR@k, Judged@k, in any tool's spelling; repeat or separate by commas. "
-             "Default: nDCG@10, and R@1 for bright-long.",
+             "Default: a saved session's, else nDCG@10, and R@1 for bright-long.",
     )(command)  # fmt: skip
 
 
 def wanted_measures(measures: tuple[str, ...]) -> list[Measure]:
-    """The measures asked for; none means each dataset's default."""
+    """The measures asked for; none means the saved session's, or each dataset's default."""
     return parse_measures(list(measures))
+
+
+def saved_measures(session: Session) -> list[Measure]:
+    """The measure that a saved session opens with, if it has one."""
+    return [parse_measure(session.measure)] if session.measure else []
 
 
 @contextmanager

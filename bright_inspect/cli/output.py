@@ -54,7 +54,12 @@ def report_findings(findings: Sequence[Finding], strict: bool) -> int:
     """Tell the findings on stderr; the exit code they ask for."""
     for finding in findings:
         click.echo(f"{finding.severity}: {visible(f'{finding.place}: {finding.message}')}", err=True)
-    return 1 if strict and findings else 0
+    return strict_code(findings, strict)
+
+
+def strict_code(findings: Sequence[Finding], strict: bool) -> int:
+    """The exit code that findings ask for under ``--strict``; notes ask for none."""
+    return int(strict and any(finding.severity != "note" for finding in findings))
 
 
 def print_cells(cell: Cell) -> None:

@@ -33,9 +33,8 @@ def command(request: OpenRequest, out: Path, variants: tuple[str, ...], measure:
     DuckDB client can query its tables; their comments say what they hold.
     """
     # These load DuckDB, which --help does not want.
-    from bright_inspect.judging.layers import DecisionLayers, journals_of_request
-    from bright_inspect.judging.saved import decided
-    from bright_inspect.store.saving import Decided, check_target, save_session
+    from bright_inspect.judging.session_file import save_judged_session
+    from bright_inspect.store.saving import check_target
 
     wanted = parse_measure(measure) if measure is not None else None
     check_target(out)
@@ -48,11 +47,7 @@ def command(request: OpenRequest, out: Path, variants: tuple[str, ...], measure:
             cursor = session.database.cursor()
             token.watch(cursor)
             try:
-                made, lines = session.collections.made.source, Decided()
-                if isinstance(made, DecisionLayers):
-                    journals = journals_of_request(request)
-                    lines = decided(made.decisions, made, cursor, session.tasks, journals)
-                return save_session(opening, cursor, out, lines, wanted, listener, token.check)
+                return save_judged_session(opening, cursor, out, wanted, listener, token.check)
             finally:
                 token.unwatch()
                 cursor.close()

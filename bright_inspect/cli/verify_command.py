@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bright_inspect.cli.options import opened, output_options, progress_line, run_arguments
-from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings
+from bright_inspect.cli.output import finding_json, print_csv, print_json, print_table, report_findings, strict_code
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput, UsageError
@@ -87,7 +87,7 @@ def command(
         if not as_json:
             report_findings([*session.findings, *findings], strict)
         different = any(each.verdict != "equal" for each in verified)
-        return int(strict and (different or bool(session.findings) or bool(findings)))
+        return int(strict and different) or strict_code([*session.findings, *findings], strict)
 
 
 def _reported(session: Session, against: tuple[Path, ...]) -> tuple[list[ReportedValue], list[Finding]]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
+"""A note says what was done where nothing is odd; ``--strict`` does not mind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ _CHANGES: dict[str, str] = {
     # Judgments and exclusions, and the rows they come from.
     "bad-judgment": JUDGMENTS, "excluded-by-relevance": JUDGMENTS, "excluded-gold": JUDGMENTS,
     "fractional-relevance": JUDGMENTS, "negative-relevance": JUDGMENTS, "other-split": JUDGMENTS,
-    "damaged-decision": JUDGMENTS, "document-text-differs": JUDGMENTS, "journal-read": JUDGMENTS,
-    "query-text-differs": JUDGMENTS, "repeated-decision-id": JUDGMENTS,
+    "damaged-decision": JUDGMENTS, "document-text-differs": JUDGMENTS, "query-text-differs": JUDGMENTS,
+    "repeated-decision-id": JUDGMENTS,
     "document-alias": JUDGMENTS, "other-judgments": JUDGMENTS, "repeated-judgment": JUDGMENTS,
     # Which task, query or run it is.
     "ambiguous-query": MEANING, "history-of-other-queries": MEANING, "looks-like-judgments": MEANING,
@@ -68,6 +69,7 @@ _CHANGES: dict[str, str] = {
     "not-reported-values": NOTHING, "odd-shape": NOTHING, "percentages": NOTHING, "repeated-key": NOTHING,
     "unknown-measure": NOTHING, "unused-column": NOTHING,
     "byte-order-mark": NOTHING, "cache-not-written": NOTHING, "comment-line": NOTHING, "history-not-read": NOTHING,
+    "journal-read": NOTHING,
     "row-without-text": NOTHING, "utf-16": NOTHING,
 }  # fmt: skip
 

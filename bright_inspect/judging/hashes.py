@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from bright_inspect.db import Cursor
 from bright_inspect.domain.findings import Finding
 from bright_inspect.judging.decisions import Decision
-from bright_inspect.judging.history import alive
+from bright_inspect.judging.history import current
 from bright_inspect.store.collections import Collections, TaskKey, task_condition
 
 #: Ids that a message names.
@@ -55,17 +55,23 @@ def query_hashes(cursor: Cursor, task: TaskKey) -> dict[str, str]:
     )
 
 
-def document_hashes(cursor: Cursor, task: TaskKey) -> dict[str, str]:
-    """doc_id -> hash of the documents of a task whose texts the session has read."""
-    return dict(
-        cursor.execute(f"SELECT doc_id, sha256(content) FROM documents WHERE {task_condition(task)}").fetchall()
-    )
+def read_document_mismatches(cursor: Cursor, decisions: Iterable[Decision], task: TaskKey) -> list[Finding]:
+    """Findings for the documents of a task whose texts the session has read."""
+    lines = [line for line in decisions if line.query[:2] == task and line.doc_sha256 is not None]
+    if not lines:
+        return []
+    rows = cursor.execute(
+        f"""SELECT doc_id, sha256(content) FROM documents
+            WHERE {task_condition(task)} AND doc_id IN (SELECT unnest(?))""",
+        [list({line.doc_id for line in lines})],
+    ).fetchall()
+    return document_mismatches(lines, task, dict(rows))
 
 
 def query_mismatches(cursor: Cursor, decisions: Iterable[Decision], tasks: Sequence[TaskKey]) -> list[Finding]:
     """Findings for loaded tasks: queries that were judged when their text was another."""
     of_task: dict[TaskKey, list[Decision]] = {}
-    for line in alive(decisions):
+    for line in _counting(decisions):
         if line.query_sha256 is not None:
             of_task.setdefault(line.query[:2], []).append(line)
     findings = []
@@ -77,7 +83,7 @@ def query_mismatches(cursor: Cursor, decisions: Iterable[Decision], tasks: Seque
                 for line in of_task[task]
                 if at_hand.get(line.query_id, line.query_sha256) != line.query_sha256
             ]
-            findings += _finding(task, "queries", "query-text-differs", told)
+            findings += _finding(task, "query", "queries", "query-text-differs", told)
     return findings
 
 
@@ -85,22 +91,27 @@ def document_mismatches(decisions: Iterable[Decision], task: TaskKey, at_hand: d
     """Findings for documents of a task that were judged when their text was another; ``at_hand`` has doc_id -> hash."""
     told = [
         line.doc_id
-        for line in alive(decisions)
+        for line in _counting(decisions)
         if line.query[:2] == task
         and line.doc_id is not None
         and line.doc_sha256 is not None
         and at_hand.get(line.doc_id, line.doc_sha256) != line.doc_sha256
     ]
-    return _finding(task, "documents", "document-text-differs", told)
+    return _finding(task, "document", "documents", "document-text-differs", told)
 
 
-def _finding(task: TaskKey, what: str, code: str, ids: Sequence[str]) -> list[Finding]:
+def _counting(decisions: Iterable[Decision]) -> list[Decision]:
+    """What each annotator last said of each pair."""
+    return [line for by_annotator in current(decisions).values() for line in by_annotator.values()]
+
+
+def _finding(task: TaskKey, noun: str, what: str, code: str, ids: Sequence[str]) -> list[Finding]:
     named = list(dict.fromkeys(ids))
     if not named:
         return []
     first = ", ".join(name[:80] for name in named[:_MOST_NAMED]) + (" ..." if len(named) > _MOST_NAMED else "")
     message = (
-        f"{len(named)} {what} had another text when they were judged: {first}. Their decisions count as they are; "
-        "judge them again if the difference matters."
+        f"{len(named)} {what if len(named) > 1 else noun} had another text when judged: {first}. What was decided "
+        "counts as it is; judge again if the difference matters."
     )
     return [Finding(code, "warning", "/".join(task), message, None, len(named))]

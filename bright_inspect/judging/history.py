@@ -17,6 +17,9 @@ from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal, Place
 Subject = tuple[str, str, str, str | None]
 """(dataset, task, query_id, doc_id); without a document the query is meant"""
 
+#: What the evidence of a decision begins with that was taken on a conflict, to settle it.
+CONFLICT = "conflict"
+
 Votes = Mapping[PairKey, Mapping[str, int]]
 """pair -> annotator -> relevance; who is unsure has none"""
 
@@ -86,6 +89,28 @@ def votes_of(decisions: Iterable[Decision]) -> dict[PairKey, dict[str, int]]:
         if sure:
             votes[pair] = sure
     return votes
+
+
+def conflicts(decisions: Iterable[Decision]) -> Votes:
+    """The pairs that some annotators call relevant and others not, with what each says."""
+    return {
+        pair: votes
+        for pair, votes in votes_of(decisions).items()
+        if len({relevance > 0 for relevance in votes.values()}) > 1
+    }
+
+
+def settled_by(decisions: Iterable[Decision], annotator: str) -> set[PairKey]:
+    """The pairs that an annotator judged knowing that others differ, and nobody has judged since."""
+    last: dict[PairKey, Decision] = {}
+    for line in alive(decisions):
+        if line.kind == "judgment":
+            last[line.pair] = line
+    return {
+        pair
+        for pair, line in last.items()
+        if line.annotator == annotator and any(told.startswith(CONFLICT) for told in line.evidence)
+    }
 
 
 def skipped(decisions: Iterable[Decision], annotator: str) -> set[PairKey]:

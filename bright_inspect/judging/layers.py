@@ -110,25 +110,27 @@ class DecisionLayers:
             pairs = sum(len(self._votes[task]) for task in judged)
             layers = ", ".join(dict.fromkeys(name for task in judged for name in self.names(task)))
             message = (
-                f"{pairs} decided pair(s) of the tasks at hand were read from this folder's journal; they count where "
-                f"--layer says so: {layers}."
+                f"{pairs} decided pair{'' if pairs == 1 else 's'} of these tasks, read because the journal lies in "
+                f"this folder. They count only where --layer (on the screen: L) names a layer of them: {layers}."
             )
-            findings.append(Finding("journal-read", "warning", str(self._told), message, None, pairs))
+            findings.append(Finding("journal-read", "note", str(self._told), message, None, pairs))
         return findings
 
 
 def layers_of_request(request: OpenRequest) -> DecisionLayers | None:
     """The layers of the request's journals and saved session; without a journal, of the working folder's if it is
-    there; None without any of them.
+    there; None without any of them. A journal that judging is to begin need not be there.
 
     Raises:
         UnreadableInput: a journal is not there, or cannot be read.
     """
     default = not request.journals
     paths = journals_of_request(request)
-    for path in paths:
-        if not path.exists():
-            raise UnreadableInput(f"{path}: no such file.", "Give --journal a file of decisions.")
+    for number, path in enumerate(paths):
+        if not path.exists() and (number or not request.triage.at_once):
+            raise UnreadableInput(
+                f"{path}: no such file.", "Give --journal a file of decisions; with --triage the first is made."
+            )
     decisions, findings = decisions_of_sessions(request.runs)
     if not paths and not decisions and not findings:
         return None

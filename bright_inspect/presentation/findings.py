@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bright_inspect.domain.findings import Finding, changes, grouped
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 
-_MARKS = {"error": Span("✗", "error"), "warning": Span("!", "warning")}
+_MARKS = {"error": Span("✗", "error"), "warning": Span("!", "warning"), "note": Span("·", "dim")}
 
 
 def finding_columns(width: int) -> list[Column]:
@@ -38,9 +38,8 @@ def finding_rows(findings: Sequence[Finding]) -> list[tuple[TableRow, Finding | 
 
 
 def counted(findings: Sequence[Finding]) -> str:
-    """``3 errors, 6 warnings``."""
-    errors = sum(finding.severity == "error" for finding in findings)
-    counts = ((errors, "error"), (len(findings) - errors, "warning"))
+    """``3 errors, 6 warnings, 1 note``."""
+    counts = [(sum(each.severity == kind for each in findings), kind) for kind in ("error", "warning", "note")]
     return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts if number)
 
 
@@ -48,7 +47,10 @@ def finding_in_full(finding: Finding) -> list[Cell]:
     """Everything that is known of a finding."""
     times = "once" if finding.count == 1 else f"{finding.count:,} times"
     return [
-        (Span(f"{finding.severity} ", finding.severity), Span(finding.place, "strong")),
+        (
+            Span(f"{finding.severity} ", "dim" if finding.severity == "note" else finding.severity),
+            Span(finding.place, "strong"),
+        ),
         (Span(finding.message),),
         (Span(f"{finding.code} · {times} · changes {changes(finding.code)}", "dim"),),
     ]

@@ -27,7 +27,9 @@ class Rows(Protocol):
 
 #: The marks of a document, as the help explains them.
 MARKS = {"gold": "★", "judged": "○", "unjudged": "·", "sibling": "≡", "excluded": "✗"}
-_SCORE_WIDTH = 7
+#: One's own decision, behind the mark of what counts.
+OWN_MARKS: dict[int | None, str] = {0: "⁰", 1: "¹", 2: "²", 3: "³", None: "ˣ"}
+_MARK_WIDTH, _SCORE_WIDTH = 2, 7
 
 
 #: A list narrower than this leaves the scores out.
@@ -46,6 +48,26 @@ def mark_of(view: QueryView, doc_id: str, excluded: bool = False) -> Span:
     return Span(MARKS["sibling"], "accent") if doc_id in view.siblings else Span(MARKS["unjudged"], "dim")
 
 
+def marks_of(view: QueryView, doc_id: str, excluded: bool = False) -> Cell:
+    """The mark of what counts and, behind it or in the place of its grade, one's own decision."""
+    mark = mark_of(view, doc_id, excluded)
+    if doc_id not in view.said:
+        return (mark,)
+    said = view.said[doc_id]
+    return Span(mark.text[0], mark.style), Span(
+        OWN_MARKS.get(said, "⁺"), "gain" if said else "warning" if said is None else "loss"
+    )
+
+
+def own_decision(view: QueryView, doc_id: str) -> Cell:
+    """Who is at work and what they decided; empty if they did not."""
+    if doc_id not in view.said:
+        return ()
+    said = view.said[doc_id]
+    style = "gain" if said else "warning" if said is None else "loss"
+    return Span(f"{view.annotator} "), Span("unsure" if said is None else str(said), style)
+
+
 def rank_text(view: QueryView, run_id: int, doc_id: str) -> str:
     """A document's rank in a run, ``>100`` beyond a list of 100, ``excl.`` if it is excluded, a dash without a list."""
     ranking = view.rankings[run_id]
@@ -60,7 +82,7 @@ def rank_text(view: QueryView, run_id: int, doc_id: str) -> str:
 def ranking_columns(paired: bool, width: int) -> list[Column]:
     """A ranking's columns: mark, tie bracket, rank, id, score and, beside a baseline, the move against it."""
     columns = [
-        Column("mark", (), 2),
+        Column("mark", (), _MARK_WIDTH),
         Column("rank", (Span("rank", "dim"),), 5, align="right"),
         Column("id", (Span("document", "dim"),), 12, flex=1, elide="middle"),
         Column("score", (Span("score", "dim"),), _SCORE_WIDTH, align="right"),
@@ -88,7 +110,7 @@ class RankingRows(Sequence[TableRow]):
         doc = self._ranking.docs[index]
         style = "struck" if doc.excluded else "gold" if doc.doc_id in self._golds else ""
         cells: list[Cell] = [
-            (mark_of(self._view, doc.doc_id, doc.excluded),),
+            marks_of(self._view, doc.doc_id, doc.excluded),
             (Span("" if doc.rank is None else str(doc.rank), style), Span(self._brackets[index] or " ", "warning")),
             (Span(doc.doc_id, style),),
         ]
@@ -229,7 +251,7 @@ def no_text_text(key: QueryKey, corpus_size: int | None) -> str:
 
 def merged_columns(compared: Comparison) -> list[Column]:
     """The merged list's columns: mark, each run's rank, the move and the id."""
-    columns = [Column("mark", (), 2)]
+    columns = [Column("mark", (), _MARK_WIDTH)]
     for run in compared.runs:
         title = (Span(run.label, compared.style(run)),)
         width = min(max(len(run.label), 6), 14)
@@ -262,7 +284,7 @@ def merged_rows(view: QueryView, compared: Comparison, top: int) -> list[TableRo
 
     for doc_id in sorted(best, key=place):
         excluded = any(doc.excluded for doc in listed.get(doc_id, {}).values())
-        cells: list[Cell] = [(mark_of(view, doc_id, excluded),)]
+        cells: list[Cell] = [marks_of(view, doc_id, excluded)]
         for run in compared.runs:
             text = rank_text(view, run.run_id, doc_id)
             cells.append((Span(text, "dim" if text.startswith((">", "–")) else ""),))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bright_inspect.domain.terms import best_place, find_words, telling_words
 from bright_inspect.presentation.cells import Cell, Span
-from bright_inspect.presentation.inspect import MARKS, mark_of, rank_text
+from bright_inspect.presentation.inspect import MARKS, mark_of, marks_of, own_decision, rank_text
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.store.query_view import QueryView
 
@@ -150,9 +150,11 @@ def golds_reading(
     return pages.reading(pages.places.get(current or ""))
 
 
-def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str | None) -> tuple[Cell, Cell]:
+def document_line(
+    view: QueryView, compared: Comparison, doc_id: str, text: str | None, width: int | None = None
+) -> tuple[Cell, Cell]:
     """What is known of a document: its mark and id, which may be elided; and its judgment, its page, rank in each run
-    and length, which stay whole."""
+    and length, which stay whole. The length is left out where the id would not fit into ``width`` cells beside it."""
     excluded = any(
         doc.doc_id == doc_id and doc.excluded for ranking in view.rankings if ranking for doc in ranking.docs
     )
@@ -169,9 +171,14 @@ def document_line(view: QueryView, compared: Comparison, doc_id: str, text: str 
             spans.append(Span(" · same page as a gold", "accent"))
         elif not view.pages_known:
             spans.append(Span(" · no page known", "dim"))
+    if own := own_decision(view, doc_id):
+        spans += [Span(" · ", "dim"), *own]
     for run in compared.runs:
         spans += [Span(" · ", "dim"), Span(f"{run.label} ", compared.style(run))]
         spans.append(Span(rank_text(view, run.run_id, doc_id)))
-    if text is not None:
-        spans.append(Span(f" · {len(text):,} characters", "dim"))
-    return (mark_of(view, doc_id, excluded), Span(f" {doc_id}", "strong")), tuple(spans)
+    name = (*marks_of(view, doc_id, excluded), Span(f" {doc_id}", "strong"))
+    length = Span(f" · {len(text or ''):,} characters", "dim")
+    taken = sum(len(span.text) for span in (*name, *spans, length)) + 2
+    if text is not None and (width is None or taken <= width):
+        spans.append(length)
+    return name, tuple(spans)

@@ -28,7 +28,7 @@ EVIDENCE_NAMES: dict[EvidenceKind, str] = {
     "reranker": "reranker",
     "agreement": "runs agree",
 }
-HIDDEN = "hidden until judged: runs, ranks and what speaks for it"
+HIDDEN = "hidden until judged: runs, ranks, evidence"
 OUTSIDE_POOL = "runs that were not pooled are penalised: what only they found stays unjudged and counts as not relevant"
 
 
@@ -46,6 +46,32 @@ def item_title(
     if score is not None:
         spans += [Span(" · evidence ", "dim"), Span(f"{score:.1f}")]
     return tuple(spans)
+
+
+def item_line(
+    item: QueueItem,
+    annotator: str,
+    journal: str,
+    width: int,
+    *,
+    effect: float | None = None,
+    score: float | None = None,
+    blind: bool = False,
+) -> tuple[Cell, Cell]:
+    """The top line: what is judged, and by whom into which journal. The document's id is what must be whole: the
+    journal gives way first, then the annotator, the evidence, which stands below too, and the effect."""
+    room = width - 2
+    who: list[Cell] = [(Span(annotator, "accent"), Span(f" · {journal}", "dim")), (Span(annotator, "accent"),), ()]
+    whole = item_title(item, effect=effect, score=score, blind=blind)
+    for right in who:
+        if _length(whole) + _length(right) + (2 if right else 0) <= room:
+            return whole, right
+    shorter = item_title(item, effect=effect, blind=blind)
+    return (shorter if _length(shorter) <= room else item_title(item, blind=blind)), ()
+
+
+def _length(cell: Cell) -> int:
+    return sum(len(span.text) for span in cell)
 
 
 def evidence_columns() -> list[Column]:
@@ -120,13 +146,20 @@ def _rank_row(candidate: Candidate, run: Run, ranks_to: int | None) -> TableRow:
     return TableRow(run.label, ((Span(run.label, run_style(run.run_id)),), (value,), (), (says,)))
 
 
-def progress_line(progress: QueueProgress, width: int, *, blind: bool = False) -> Cell:
-    """Judged, left, pace, time left, and what is held back. What does not fit in ``width`` cells is left out, from the
-    end. How often one judged twice is not told in blind judging, where it would give the repeats away."""
+def progress_line(
+    progress: QueueProgress, width: int, *, before: int = 0, settled: int = 0, blind: bool = False
+) -> Cell:
+    """Judged, left, how many were judged (or conflicts settled) when this queue was made, pace, time left, and what is
+    held back. What does not fit in ``width`` cells is left out, from the end. How often one judged twice is not told in
+    blind judging, where it would give the repeats away."""
     parts: list[Cell] = [
         (Span(f"{progress.done:,}", "strong"), Span(f" of {progress.total:,} judged", "dim")),
         (Span(f"{progress.remaining:,}"), Span(" left", "dim")),
     ]
+    if before:
+        parts.append((Span(f"{before:,}"), Span(" judged before", "dim")))
+    if settled:
+        parts.append((Span(f"{settled:,}"), Span(f" conflict{'' if settled == 1 else 's'} you settled before", "dim")))
     if progress.pace is not None:
         parts.append((Span(f"{progress.pace:.1f}"), Span(" a minute", "dim")))
     if progress.minutes_left is not None and progress.remaining:
@@ -180,12 +213,11 @@ def what_if_columns(pool_depth: int, width: int) -> list[Column]:
     return [*columns, Column("pooled", title("judged to"), 18, align="right")] if width >= 100 else columns
 
 
-def what_if_rows(changes: Sequence[RunChange], columns: Sequence[Column], *, blind: bool = False) -> list[TableRow]:
-    """One row a run, best first with the judgments; Δ = after − before. Blind, the runs have no names."""
+def what_if_rows(changes: Sequence[RunChange], columns: Sequence[Column]) -> list[TableRow]:
+    """One row a run, best first with the judgments; Δ = after − before."""
     rows = []
-    for number, change in enumerate(changes, 1):
-        name = f"run {number}" if blind else change.run.label
-        style = "" if blind else run_style(change.run.run_id)
+    for change in changes:
+        name, style = change.run.label, run_style(change.run.run_id)
         outside = Span(" outside the pool", "warning")
         cells: dict[str, Cell] = {
             "place": _place(change),
@@ -214,23 +246,20 @@ def _judged(change: RunChange) -> Cell:
     return (Span(f"{percent(change.judged_before)} → {percent(change.judged_after)}"),)
 
 
-def pool_warning(changes: Sequence[RunChange], *, blind: bool = False) -> str:
+def pool_warning(changes: Sequence[RunChange]) -> str:
     """Whom these judgments do not do justice to: open runs that were not pooled, and in any case all that are not
     open."""
-    outside = [change.run.label for change in changes if change.outside_pool and not blind]
+    outside = [change.run.label for change in changes if change.outside_pool]
     return f"{', '.join(outside)}: {OUTSIDE_POOL}" if outside else OUTSIDE_POOL
 
 
-def share_columns(runs: Sequence[Run], *, blind: bool = False) -> list[Column]:
-    """Query, document, its relevance before and after, and Δ of each run by this judgment; blind, the largest of
-    them."""
+def share_columns(runs: Sequence[Run]) -> list[Column]:
+    """Query, document, its relevance before and after, and Δ of each run by this judgment."""
     columns = [
         Column("query", (Span("query", "dim"),), 6, flex=1, elide="middle"),
         Column("document", (Span("document", "dim"),), 20, flex=4, elide="middle"),
         Column("change", (Span("from → to", "dim"),), 9),
     ]
-    if blind:
-        return [*columns, Column("largest", (Span("largest Δ", "dim"),), 9, align="right")]
     return columns + [
         Column(
             f"run{run.run_id}",
@@ -246,8 +275,8 @@ def share_columns(runs: Sequence[Run], *, blind: bool = False) -> list[Column]:
 class ShareRows(Sequence[TableRow]):
     """One row a judgment with what it alone does to each run's mean, made when it is looked at."""
 
-    def __init__(self, shares: Sequence[DecisionShare], runs: Sequence[Run], *, blind: bool = False) -> None:
-        self._shares, self._runs, self._blind = shares, runs, blind
+    def __init__(self, shares: Sequence[DecisionShare], runs: Sequence[Run]) -> None:
+        self._shares, self._runs = shares, runs
 
     def __len__(self) -> int:
         return len(self._shares)
@@ -256,12 +285,9 @@ class ShareRows(Sequence[TableRow]):
         share = self._shares[index]
         before = "–" if share.before is None else str(share.before)
         style = "" if (share.after > 0) == ((share.before or 0) > 0) else "gain" if share.after > 0 else "loss"
-        if self._blind:
-            deltas: list[Cell] = [(Span(_fine(share.largest).lstrip("+")),)]
-        else:
-            deltas = [
-                (Span(_fine(delta), delta_style(delta)),) for delta in (share.deltas[run.run_id] for run in self._runs)
-            ]
+        deltas: list[Cell] = [
+            (Span(_fine(delta), delta_style(delta)),) for delta in (share.deltas[run.run_id] for run in self._runs)
+        ]
         cells = (
             (Span(share.query.query_id),),
             (Span(share.doc_id),),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bright_inspect.db import Cursor, identifier
 from bright_inspect.domain.pages import siblings
@@ -22,7 +23,8 @@ class QueryView:
     ``rankings`` is in the order of the session's runs, None where a run has no list for the query.
     ``variants`` are (name, text) pairs besides the original. ``pages_known`` tells whether siblings can be told.
     ``excluded`` are all documents excluded for the query, listed or not (up to 11,224 in BRIGHT; FORMATS A.3).
-    ``reasons`` are the texts in which runs explain their ranking.
+    ``reasons`` are the texts in which runs explain their ranking. ``said`` is what the ``annotator`` at work decided of
+    documents, whether or not a layer counts it; None = unsure.
     """
 
     key: QueryKey
@@ -36,6 +38,8 @@ class QueryView:
     pages_known: bool
     excluded: tuple[str, ...]
     reasons: tuple[RankReason, ...] = ()
+    annotator: str = ""
+    said: Mapping[str, int | None] = field(default_factory=dict)
 
     def rank_in(self, run_id: int, doc_id: str) -> int | None:
         """A document's rank in a run; None if the run does not list it, or it is excluded."""

@@ -193,7 +193,7 @@ TABLES: Mapping[str, SavedTable] = {
             "file_id": ("INTEGER", "which of run_files; NULL: of none"),
             "about": ("VARCHAR", "run, data or decisions"),
             "code": ("VARCHAR", "kind of oddity"),
-            "severity": ("VARCHAR", "error or warning"),
+            "severity": ("VARCHAR", "error, warning or note"),
             "file": ("VARCHAR", "where it was found"),
             "message": ("VARCHAR", "what was found and done"),
             "line": ("BIGINT", "first line; NULL: no lines"),

@@ -25,7 +25,7 @@ from bright_inspect.store.progress import Progress, ProgressListener
 from bright_inspect.store.provenance import metrics_beside
 from bright_inspect.store.run_cache import ranked_sql
 from bright_inspect.store.saved_schema import SCHEMA_VERSION, TABLES
-from bright_inspect.store.session import RunFile
+from bright_inspect.store.session import Run, RunFile
 from bright_inspect.store.standing import STANDING_CODES
 
 _CATALOG = "saving"
@@ -69,13 +69,13 @@ def check_target(out: Path) -> None:
         UsageError: there is a file already, or no folder for it.
     """
     for path, hint in (
-        (out, "Name another --out, or remove it."),
+        (out, "Name another file, or remove it."),
         (beside(out, ".part"), "Another save is writing it, or was cut off: then remove it."),
     ):
         if os.path.lexists(path):
             raise UsageError(f"{path}: there already.", hint)
     if not out.parent.is_dir():
-        raise UsageError(f"{out}: no such folder {out.parent}.", "Make the folder, or name another --out.")
+        raise UsageError(f"{out}: no such folder {out.parent}.", "Make the folder, or name another file.")
 
 
 def save_session(
@@ -86,8 +86,10 @@ def save_session(
     measure: Measure | None = None,
     progress: ProgressListener = lambda progress: None,
     check: Callable[[], None] = lambda: None,
+    baseline: Run | None = None,
 ) -> int:
-    """Write the session to a new file; its size. It is called ``OUT.part`` until it is whole.
+    """Write the session to a new file; its size. It is called ``OUT.part`` until it is whole. The session stays as it
+    is and may be read meanwhile; the cursor must be one of this save's own.
 
     Raises:
         UsageError: as ``check_target``.
@@ -100,7 +102,7 @@ def save_session(
         cursor.execute(f"ATTACH {text_literal(str(part.absolute()))} AS {_CATALOG} "
                        f"(TYPE duckdb, STORAGE_VERSION '{_STORAGE_VERSION}')")  # fmt: skip
         try:
-            _Saving(opening, cursor, progress, check).fill(decided, measure)
+            _Saving(opening, cursor, progress, check).fill(decided, measure, baseline)
             cursor.execute(f"CHECKPOINT {_CATALOG}")
         finally:
             with suppress(DatabaseError):
@@ -114,7 +116,7 @@ def save_session(
     except (OSError, DatabaseError, UnicodeEncodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or reason_of(error).rstrip(".")
         raise BrightInspectError(
-            f"{out}: the session was not saved ({reason}).", "Free disk, or name another --out."
+            f"{out}: the session was not saved ({reason}).", "Free disk, or name another file."
         ) from None
     finally:
         for left in (part, beside(part, ".wal")):
@@ -148,8 +150,10 @@ class _Saving:
         self._steps = sum(len(run.files) for run in self._session.runs) + len(self._tasks)
         self._done = 0
 
-    def fill(self, decided: Decided, measure: Measure | None) -> None:
+    def fill(self, decided: Decided, measure: Measure | None, baseline: Run | None) -> None:
         """Make and fill all tables."""
+        for table in ("variants", "documents"):  # texts are read in here, beside those that the session shows
+            self._cursor.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS FROM {table} LIMIT 0")
         self._create()
         for run in self._session.runs:
             for file in run.files:
@@ -163,7 +167,7 @@ class _Saving:
         self._insert("decisions", ((number, *astuple(line)) for number, line in enumerate(decided.lines)))
         self._findings(decided)
         self._inputs(decided)
-        baseline, layer = self._session.baseline, self._session.layer
+        baseline, layer = baseline or self._session.baseline, self._session.layer
         told = str(measure) if measure is not None else self._session.measure
         settings = (SCHEMA_VERSION, __version__, told, layer, self._session.ties, baseline.label, baseline.run_id)
         self._insert("settings", [settings])

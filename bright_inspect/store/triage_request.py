@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,6 +15,11 @@ STARTER_TAGS = (
     "lexical-gap", "wrong-entity", "too-general", "background-only", "near-duplicate", "query-unclear",
     "deductive", "analogical", "causal", "analytical",
 )  # fmt: skip
+
+
+def offered_tags(used: Iterable[str]) -> tuple[str, ...]:
+    """Tags to choose from: those of one's own first, by name, then the starters."""
+    return (*sorted(set(used).difference(STARTER_TAGS)), *STARTER_TAGS)
 
 
 @dataclass(frozen=True, slots=True)

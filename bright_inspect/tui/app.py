@@ -10,6 +10,7 @@ import contextlib
 import gc
 import os
 import signal
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App
 from textual.binding import BindingType
 from textual.command import Provider
+from textual.message import Message
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from bright_inspect.domain.visible import visible
@@ -25,6 +28,7 @@ from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.tui import keymap
 from bright_inspect.tui.judging_actions import JudgingActions
 from bright_inspect.tui.runner import Runner, WorkFinished, message_of
+from bright_inspect.tui.saving_actions import SavingActions
 from bright_inspect.tui.screens.loading import LoadingScreen, ProgressMade
 from bright_inspect.tui.themes import THEMES
 
@@ -41,13 +45,17 @@ _FIRST_LEVEL = 2
 OpenDesk = Callable[["Callable[[Progress], None]", CancelToken], "Desk"]
 
 
+class FindingsAdded(Message):
+    """A worker has added to the session's findings."""
+
+
 def _commands() -> type[Provider]:
     from bright_inspect.tui.palette import BrightCommands
 
     return BrightCommands
 
 
-class BrightInspect(JudgingActions, App[BrightInspectError]):
+class BrightInspect(JudgingActions, SavingActions, App[BrightInspectError]):
     """The terminal program. ``run()`` returns the error that ended it, or None."""
 
     TITLE = "bright-inspect"
@@ -63,6 +71,7 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         self._desk: Desk | None = None
         self._wanted_measure: Measure | None = None
         self._wanted_layer: str | None = None
+        self._error_until = 0.0
         self.runner = Runner(self, self._work_failed)
         for theme in THEMES:
             self.register_theme(theme)
@@ -136,6 +145,7 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         from bright_inspect.tui.screens.queries import QueriesScreen
 
         self._desk = desk
+        desk.found = self._tell_findings
         self.runner.start("convert", desk.convert, lambda _: self.tell_desk_changed())
         tasks = desk.session.tasks
         # Above the loading screen, not in its place: Textual cannot switch its default screen.
@@ -145,6 +155,14 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         # What is loaded by now stays: a full collection in the middle of a key press costs its budget twice over.
         gc.collect()
         gc.freeze()
+
+    def _tell_findings(self) -> None:
+        self.post_message(FindingsAdded())
+
+    def on_findings_added(self, message: FindingsAdded) -> None:
+        """Texts that were read show what the files did not."""
+        self.notify(f"{self.desk.session.findings[-1].message} ! lists the findings.", markup=False)
+        self.tell_desk_changed()
 
     def on_work_finished(self, message: WorkFinished) -> None:
         self.runner.deliver(message)
@@ -157,6 +175,23 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
             self.exit(error if isinstance(error, BrightInspectError) else BrightInspectError(text, hint), return_code=2)
             return
         self.notify(visible(f"{text} {hint}"), severity="error", markup=False, timeout=15)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """Show a note in the place of the last one, so that many do not pile up over the text; errors stay."""
+        now = time.monotonic()
+        if severity == "error":
+            self._error_until = now + (timeout or self.NOTIFICATION_TIMEOUT)
+        elif now > self._error_until:
+            self.clear_notifications()
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     # --- what every screen can do --------------------------------------------------------------------------------
 
@@ -177,7 +212,9 @@ class BrightInspect(JudgingActions, App[BrightInspectError]):
         return self.screen if isinstance(self.screen, DeskScreen) else None
 
     async def action_back(self) -> None:
-        """Leave one level: what the screen has open, then the screen, then the program."""
+        """Leave one level: a save under way, what the screen has open, then the screen, then the program."""
+        if self.stop_saving():
+            return
         screen = self.desk_screen()
         if screen is not None and screen.ready and screen.leave_level():
             return

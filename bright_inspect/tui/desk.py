@@ -6,9 +6,10 @@ Values are computed in workers and replaced whole; screens only read.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from bright_inspect.db import Cursor, DatabaseError, QueryInterrupted, transaction
 from bright_inspect.domain.measures import Measure, parse_measure
@@ -21,7 +22,9 @@ from bright_inspect.evaluation.scored_findings import depth_findings, metrics_be
 from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores, exclusion_effects, task_scores
 from bright_inspect.evaluation.task_audit import TaskAudit, audit_task, mean_audit
 from bright_inspect.judging.decisions import Decision
+from bright_inspect.judging.hashes import read_document_mismatches
 from bright_inspect.judging.layers import DecisionLayers, layers_of_request
+from bright_inspect.judging.session_file import save_judged_session
 from bright_inspect.presentation.layers import LayerLine, layer_lines
 from bright_inspect.presentation.overview import opening_measure
 from bright_inspect.presentation.queries import Comparison
@@ -33,6 +36,7 @@ from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.progress import Cancelled, CancelToken, ProgressListener
 from bright_inspect.store.query_view import QueryView, read_query
 from bright_inspect.store.request import OpenRequest
+from bright_inspect.store.saving import check_target
 from bright_inspect.store.session import Session
 from bright_inspect.tui.live_desk import LiveDesk
 from bright_inspect.tui.locks import held
@@ -69,12 +73,15 @@ class Desk:
         )
         #: The tags of each query and of its documents.
         self.tags: dict[QueryKey, frozenset[str]] = self.triage.query_tags()
+        self._said = self.triage.said_of_queries()
         self._taken_over = len(self.triage.log().decisions)
         self._converted = threading.Event()
         self._task_lock = threading.Lock()
         self._score_lock = threading.Lock()
         self._corpus_sizes: dict[TaskKey, int | None] = {}
         self._loading = CancelToken()
+        #: Called from a worker when findings were added to the session's.
+        self.found: Callable[[], None] = lambda: None
 
     @property
     def compared(self) -> Comparison:
@@ -135,6 +142,11 @@ class Desk:
             return self._of_open_tasks(layer_changes(cursor, None, layer))
 
     @property
+    def tag_names(self) -> frozenset[str]:
+        """The tags that are in use."""
+        return frozenset(name for names in self.tags.values() for name in names)
+
+    @property
     def judged_by(self) -> tuple[dict[TaskKey, str], int]:
         """What the judgments in view hang on: the layers that count, and how many decisions they are made of."""
         return self.scored.layers, self._taken_over
@@ -146,7 +158,7 @@ class Desk:
             log = self.triage.log()
             made = DecisionLayers(log.decisions, log.findings)
             remake_layers(self.session, cursor, made)
-            self.tags = self.triage.query_tags()
+            self.tags, self._said = self.triage.query_tags(), self.triage.said_of_queries()
             self._taken_over = len(log.decisions)
             own = {layer for task in self.session.tasks for layer in made.names(task)}
             return any(layer in own or ":" in layer for layer in _active_layers(self.session).values())
@@ -177,7 +189,9 @@ class Desk:
         self._wait_for_conversion(token)
         self._load_task(task, token)
         with self._cursor(token) as cursor:
-            view = read_query(self.session, cursor, key)
+            view = replace(
+                read_query(self.session, cursor, key), annotator=self.triage.annotator, said=self._said.get(key, {})
+            )
             listed = {doc.doc_id for ranking in view.rankings if ranking for doc in ranking.docs[:KEPT_DEPTH]}
             wanted = listed | {gold.doc_id for gold in view.golds}
             short, long = short_texts(cursor, task, wanted, _SHORT_TEXT)
@@ -220,10 +234,34 @@ class Desk:
             if task not in self._corpus_sizes:
                 with self._cursor(self._loading) as cursor, transaction(cursor):
                     self._corpus_sizes[task] = load_task_texts(self.session, cursor, task)
+                with self._cursor(self._loading) as cursor:
+                    self._compare_with_judged(cursor, task)
+
+    def _compare_with_judged(self, cursor: Cursor, task: TaskKey) -> None:
+        """Add a finding if documents of the task had another text when they were judged."""
+        made = self.session.collections.made.source
+        if isinstance(made, DecisionLayers) and (findings := read_document_mismatches(cursor, made.decisions, task)):
+            self.session.findings += findings
+            self.found()
 
     def corpus_size(self, task: TaskKey) -> int | None:
         """How many documents the corpus at hand has; None if there is none or it was not looked at yet."""
         return self._corpus_sizes.get(task)
+
+    def save(self, out: Path, progress: ProgressListener, token: CancelToken) -> int:
+        """Write the session as it is now to a new file; its size.
+
+        Raises:
+            BrightInspectError: there is such a file already, or it cannot be written.
+        """
+        check_target(out)
+        self._wait_for_conversion(token)
+        if len(self.triage.log().decisions) != self._taken_over:
+            self.take_over_decisions(token)
+        with self._cursor(token) as cursor:
+            return save_judged_session(
+                self._opening, cursor, out, self.scored.measure, progress, token.check, self.compared.baseline
+            )
 
     def stop(self) -> None:
         """Stop reading a task's texts, which no lane's token does."""

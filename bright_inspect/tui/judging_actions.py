@@ -49,9 +49,9 @@ class JudgingActions:
 
     def action_tag_query(self) -> None:
         """Put a tag on the query at hand."""
-        from bright_inspect.store.triage_request import STARTER_TAGS
+        from bright_inspect.store.triage_request import offered_tags
 
-        self._write_on_query("Tag this query", "tag", STARTER_TAGS)
+        self._write_on_query("Tag this query", "tag", offered_tags(self._program.desk.tag_names))
 
     def action_note_query(self) -> None:
         """Write a note on the query at hand."""

@@ -10,7 +10,7 @@ import getpass
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,7 @@ from bright_inspect.judging.candidates import Candidate, pool_candidates, ranks_
 from bright_inspect.judging.decisions import Decision, PairKey, text_sha256
 from bright_inspect.judging.effect import candidate_effects
 from bright_inspect.judging.evidence import Evidence, evidence_score, pool_evidence
-from bright_inspect.judging.history import Log, current, tags, undoable, votes_of
+from bright_inspect.judging.history import CONFLICT, Log, conflicts, current, settled_by, tags, undoable
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
 from bright_inspect.judging.queue import Queue, QueueItem, ordered_places, queue_items
 from bright_inspect.judging.ranked import document_ranks
@@ -39,7 +39,9 @@ from bright_inspect.tui.live_desk import LiveDesk
 @dataclass(frozen=True, slots=True)
 class Triage:
     """A queue that was made, with what is shown of its items: the candidate, its effect (None = not worked out) and its
-    evidence; of conflicts, what each annotator said."""
+    evidence; of conflicts, what each annotator said. ``said`` is what the annotator said before the queue was made,
+    ``before`` of how many of the pooled documents, ``settled`` how many conflicts are left out because they were
+    settled."""
 
     queue: Queue
     candidates: Mapping[QueueItem, tuple[Candidate, float | None, tuple[Evidence, ...]]]
@@ -47,6 +49,17 @@ class Triage:
     what_if: WhatIf
     following: Mapping[QueueItem, QueueItem]
     votes: Mapping[QueueItem, Mapping[str, int]] = field(default_factory=dict)
+    said: Mapping[PairKey, int | None] = field(default_factory=dict)
+    before: int = 0
+    settled: int = 0
+
+    def standing(self, item: QueueItem) -> int | None:
+        """What the annotator's decisions say of a document now: the last one in the queue, or one from before it."""
+        pair = (*astuple(item.query), item.doc_id)
+        for taken in reversed(self.queue.decisions):
+            if (*astuple(taken.item.query), taken.item.doc_id) == pair:
+                return taken.relevance
+        return self.said.get(pair)
 
 
 class TriageDesk:
@@ -85,6 +98,13 @@ class TriageDesk:
             for pair, lines in current(self.log().decisions).items()
             if self.annotator in lines
         }
+
+    def said_of_queries(self) -> dict[QueryKey, dict[str, int | None]]:
+        """What the annotator last said of each query's documents, None for unsure."""
+        found: dict[QueryKey, dict[str, int | None]] = {}
+        for pair, relevance in self.said().items():
+            found.setdefault(QueryKey(*pair[:3]), {})[pair[3]] = relevance
+        return found
 
     def query_tags(self) -> dict[QueryKey, frozenset[str]]:
         """The tags that anyone put on each query and on its documents.
@@ -155,16 +175,17 @@ class TriageDesk:
             pool.ranks_to,
             what_if,
             dict(pairwise(items)),
+            said=said,
+            before=int(pool.decided.sum()),
         )
 
     def _open_conflicts(self, tasks: Sequence[TaskKey], measure: Measure, token: CancelToken) -> Triage:
-        """What annotators judged differently, and this one not yet; what each said stands for evidence."""
-        said = self.said()
-        disputed = {
-            pair: votes
-            for pair, votes in votes_of(self.log().decisions).items()
-            if len({relevance > 0 for relevance in votes.values()}) > 1 and pair not in said and pair[:2] in tasks
-        }
+        """What annotators judged differently, this one's own judgments included; what each said stands for evidence."""
+        said, decisions = self.said(), self.log().decisions
+        disputed = {pair: votes for pair, votes in conflicts(decisions).items() if pair[:2] in tasks}
+        settled = disputed.keys() & settled_by(decisions, self.annotator)
+        for pair in settled:
+            del disputed[pair]
         items = [QueueItem(QueryKey(*pair[:3]), pair[3]) for pair in disputed]
         with self._cursor(token) as cursor:
             ranks = document_ranks(self._session, cursor, [(item.query, item.doc_id) for item in items])
@@ -175,7 +196,10 @@ class TriageDesk:
             for item in items
         }
         votes = dict(zip(items, disputed.values(), strict=True))
-        return Triage(Queue(items, seed=self.request.seed), candidates, None, what_if, dict(pairwise(items)), votes)
+        queue = Queue(items, seed=self.request.seed)
+        return Triage(
+            queue, candidates, None, what_if, dict(pairwise(items)), votes, said=said, settled=len(settled)
+        )  # fmt: skip
 
     def _run_id(self) -> int | None:
         wanted = self.request.run
@@ -230,12 +254,20 @@ class TriageDesk:
         return last
 
 
-def seen(candidate: Candidate, evidence: Sequence[Evidence], labels: Sequence[str], *, blind: bool) -> tuple[str, ...]:
-    """What the annotator had in view, as the journal keeps it."""
+def seen(
+    candidate: Candidate,
+    evidence: Sequence[Evidence],
+    labels: Sequence[str],
+    votes: Mapping[str, int] | None = None,
+    *,
+    blind: bool,
+) -> tuple[str, ...]:
+    """What the annotator had in view, as the journal keeps it; of a conflict, that it was one."""
     if blind:
-        return ("blind",)
+        return ("blind",) if votes is None else ("blind", CONFLICT)
     ranks = [f"{label} {rank}" for label, rank in zip(labels, candidate.ranks, strict=True) if rank is not None]
-    return (*ranks, *(f"{piece.kind} {piece.value:.2f}" for piece in evidence))
+    said = [f"{CONFLICT}: " + ", ".join(f"{name} {relevance}" for name, relevance in votes.items())] if votes else []
+    return (*ranks, *said, *(f"{piece.kind} {piece.value:.2f}" for piece in evidence))
 
 
 def with_texts(decision: Decision, *, note: str, why: str, tags: Sequence[str], repeat: bool) -> Decision:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import re
 import resource
@@ -159,3 +160,6 @@ async def test_the_measure_saved_is_opened(inputs: Path) -> None:
     assert command("save", *small(inputs), "--out", out, "--measure", "RR").returncode == 0
     async with driven(app_of(out)) as pilot:
         assert "RR" in shown(pilot).splitlines()[0]
+    for name, asked in (("eval", ()), ("compare", ()), ("explain", ()), ("eval", ("-m", "P@2"))):
+        told = csv.DictReader(command(name, out, *asked, "--csv").stdout.splitlines())
+        assert {row["measure"] for row in told} == {asked[-1] if asked else "RR"}

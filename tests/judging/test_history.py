@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 
 from bright_inspect.judging.counts import count_decisions
 from bright_inspect.judging.decisions import Decision
-from bright_inspect.judging.history import alive, current, last_undo, notes, skipped, tags, undoable, votes_of
+from bright_inspect.judging.history import (
+    CONFLICT,
+    alive,
+    conflicts,
+    current,
+    last_undo,
+    notes,
+    settled_by,
+    skipped,
+    tags,
+    undoable,
+    votes_of,
+)
 from tests.judging.making import TASK, judged
 
 
@@ -108,6 +120,17 @@ def test_skips() -> None:
     assert skipped([skip], "bob") == set()
     assert skipped([skip, judged("a", 1)], "anna") == set()
     assert said([judged("a", 1), skip]) == {("a", "anna"): 1}
+
+
+def test_a_conflict_is_settled_until_somebody_judges_again() -> None:
+    lines = [judged("a", 1), judged("a", 0, "bob"), judged("b", 1), judged("b", 2, "bob")]
+    assert {pair[3] for pair in conflicts(lines)} == {"a"}
+    assert settled_by(lines, "bob") == set()  # judged last, but not knowing of the other
+    lines.append(judged("a", 0, "bob", evidence=("bm25 3", f"{CONFLICT}: anna 1, bob 0")))
+    assert {pair[3] for pair in settled_by(lines, "bob")} == {"a"}
+    assert settled_by(lines, "anna") == set()
+    assert settled_by([*lines, judged("a", 2)], "bob") == set()
+    assert settled_by([*lines, lines[-1].undo()], "bob") == set()
 
 
 def test_counts() -> None:

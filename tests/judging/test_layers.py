@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bright_inspect.cli.output import strict_code
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.judging.decisions import Decision, text_sha256
 from bright_inspect.judging.hashes import TextHashes, document_mismatches
@@ -17,6 +18,7 @@ from bright_inspect.judging.layers import DecisionLayers, layers_of_request
 from bright_inspect.store.layers import layer_counts, remake_layers
 from bright_inspect.store.opening import Opening, open_session
 from bright_inspect.store.request import OpenRequest
+from bright_inspect.store.triage_request import TriageRequest
 from tests.judging.making import TASK, judged
 from tests.support import example, finding_codes, scores_of, table_rows, write_bright, write_qrels, write_trec
 
@@ -189,9 +191,13 @@ def test_the_working_folders_journal_is_read_and_told(
         assert judgments(opening) == LAYERS["mine:anna"]
         (finding,) = opening.session.findings
         assert (finding.code, finding.file, finding.count) == ("journal-read", "bright-inspect.judgments.jsonl", 3)
+        assert "only where --layer (on the screen: L) names a layer of them: mine:anna" in finding.message
+        assert strict_code([finding], strict=True) == 0
 
 
 def test_journals_that_cannot_be_used(tmp_path: Path, run: Path, data: Path, journal: Path) -> None:
+    new = OpenRequest((str(run),), data, journals=(tmp_path / "none.jsonl",), triage=TriageRequest(at_once=True))
+    assert layers_of_request(new) is not None
     with pytest.raises(UnreadableInput, match=r"none\.jsonl: no such file"), opened(run, data, tmp_path / "none.jsonl"):
         pass
     with journal.open("ab") as file:
@@ -222,6 +228,10 @@ def test_texts_that_are_others_now(run: Path, data: Path, tmp_path: Path) -> Non
         hashes = TextHashes(opening.session.cursor, opening.session.collections)
         (finding,) = document_mismatches(Log([path]).decisions, TASK, hashes.documents(TASK))
         assert (finding.code, finding.count, "g" in finding.message) == ("document-text-differs", 1, True)
+    Journal(path).append(judged("g", 1, **same))
+    with opened(run, data, path) as opening:
+        assert finding_codes(opening) == ["query-text-differs"], "of query 9: the other was judged again"
+        assert document_mismatches(Log([path]).decisions, TASK, {"g": same["doc_sha256"]}) != []
 
 
 def test_decisions_made_while_a_session_is_open(run: Path, data: Path, journal: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from bright_inspect.errors import BrightInspectError
-from bright_inspect.judging.decisions import Decision
+from bright_inspect.judging.decisions import Decision, text_sha256
 from bright_inspect.judging.journal import DEFAULT_JOURNAL, Journal
 from bright_inspect.presentation.overview import tag_notes
 from bright_inspect.store.request import OpenRequest
@@ -33,6 +33,7 @@ from tests.tui.driving import (
     screen_of,
     type_text,
 )
+from tests.tui.driving import shown as text_of_screen
 from tests.tui.small import small_data, small_runs
 
 
@@ -125,6 +126,7 @@ async def test_what_is_decided_does_not_come_up_again(tmp_path: Path, folder: Pa
     async with driven(program(tmp_path / "again")) as pilot:
         await press(pilot, "J")
         assert shown(pilot) != first
+        assert " · 1 judged before" in line(pilot, "#triage-progress")
         await press(pilot, "z")
         assert f"z again takes back your last: judgment of {first[1]}" in messages(pilot)[-1]
         assert len(lines(folder)) == 1
@@ -169,6 +171,8 @@ async def test_note_why_and_tags_go_with_the_decision(tmp_path: Path, folder: Pa
         await press(pilot, *"odd?", "enter", "t")
         await press(pilot, "down", "enter")
         assert "#lexical-gap" in line(pilot, "#triage-right-title")
+        await press(pilot, "t", "W", "tab", "enter")
+        assert "#wrong-entity" in line(pilot, "#triage-right-title")
         item = shown(pilot)
         await press(pilot, "1")
         entry = pilot.app.screen.query_one(Input)
@@ -177,7 +181,7 @@ async def test_note_why_and_tags_go_with_the_decision(tmp_path: Path, folder: Pa
         assert shown(pilot) != item
         await press(pilot, "1", "escape")
     (kept,) = lines(folder)
-    assert (kept["note"], kept["why"], kept["tags"]) == ("odd?", "names the cause", ["lexical-gap"])
+    assert (kept["note"], kept["why"], kept["tags"]) == ("odd?", "names the cause", ["lexical-gap", "wrong-entity"])
 
 
 async def test_blind_judging_tells_nothing_until_it_is_judged(tmp_path: Path, folder: Path) -> None:
@@ -186,8 +190,9 @@ async def test_blind_judging_tells_nothing_until_it_is_judged(tmp_path: Path, fo
         doc_id = shown(pilot)[1]
         assert line(pilot, "#top").endswith("blind" + "anna · bright-inspect.judgments.jsonl")
         assert doc_id not in line(pilot, "#top")
-        assert evidence(pilot) == ["hidden until judged: runs, ranks and what speaks for it"]
-        await press(pilot, "0", "p")
+        assert evidence(pilot) == ["hidden until judged: runs, ranks, evidence"]
+        await press(pilot, "w", "0", "p")
+        assert messages(pilot)[-1].startswith("Blind judging")
         assert any("qwen" in row for row in evidence(pilot))
     assert lines(folder)[0]["evidence"] == ["blind"]
 
@@ -198,7 +203,7 @@ async def test_what_the_judgments_change(tmp_path: Path) -> None:
         assert "with 1 judgment" in line(pilot, "#triage-below-title")
         assert len(evidence(pilot)) == 2
         await press(pilot, "w")
-        assert "1 judgments of biology" in line(pilot, "#triage-below-title")
+        assert "1 judgment of biology" in line(pilot, "#triage-below-title")
         assert len(evidence(pilot)) == 1
         await press(pilot, "q")
         screen_of(pilot, TriageScreen)
@@ -228,6 +233,8 @@ async def test_a_narrow_screen_shows_one_text_at_a_time(tmp_path: Path) -> None:
         assert line(pilot, "#triage-left-title") == "query"
         await press(pilot, "tab", "tab")
         assert line(pilot, "#triage-left-title") == "golds"
+        await press(pilot, "0")
+        assert [pane.display for pane in panes] == [False, False, True], "the next document"
 
 
 async def test_a_document_is_judged_on_the_inspect_screen_too(tmp_path: Path, folder: Path) -> None:
@@ -236,6 +243,7 @@ async def test_a_document_is_judged_on_the_inspect_screen_too(tmp_path: Path, fo
         (kept,) = lines(folder)
         assert (kept["relevance"], kept["annotator"]) == (0, "anna")
         assert "z takes it back" in messages(pilot)[-1]
+        assert "anna 0" in text_of_screen(pilot)
         await press(pilot, "z")
         assert [each["kind"] for each in lines(folder)] == ["judgment", "undo"]
 
@@ -279,6 +287,17 @@ async def test_tags_on_queries_are_filtered_by_and_counted(tmp_path: Path, folde
         assert "".join(span.text for span in note).startswith("tags: odd-one 1 · ")
 
 
+async def test_a_text_that_is_another_now_is_a_finding(tmp_path: Path, folder: Path) -> None:
+    pair = ("bright", "biology", "1", "x0")
+    Journal(folder / DEFAULT_JOURNAL).append(Decision(*pair, "anna", 0, doc_sha256=text_sha256("another text")))
+    async with driven(program(tmp_path)) as pilot:
+        before = line(pilot, "#top")
+        await press(pilot, "enter")
+        assert messages(pilot)[-1].startswith("1 document had another text when judged: x0.")
+        await press(pilot, "q")
+        assert ("! 3 findings" in before, "! 4 findings" in line(pilot, "#top")) == (True, True)
+
+
 async def test_conflicts_of_others_are_settled(tmp_path: Path, folder: Path) -> None:
     pair = ("bright", "biology", "0", "x0")
     Journal(folder / DEFAULT_JOURNAL).append(
@@ -290,7 +309,13 @@ async def test_conflicts_of_others_are_settled(tmp_path: Path, folder: Path) -> 
         assert line(pilot, "#triage-below-title") == "what speaks for it · bob 0 · eve 1"
         await press(pilot, "1")
         assert line(pilot, "#top").startswith("all judged")
-    assert lines(folder)[-1]["annotator"] == "anna"
+        assert "conflict: bob 0, eve 1" in lines(folder)[-1]["evidence"]
+        await press(pilot, "q", "J")
+        assert line(pilot, "#top").startswith("nothing to judge")
+        assert "1 conflict you settled before" in line(pilot, "#triage-progress")
+    async with driven(program(tmp_path / "bob", order="conflicts", annotator="bob")) as pilot:
+        await press(pilot, "J")
+        assert line(pilot, "#triage-below-title") == "what speaks for it · bob 0 · eve 1 · anna 1"
 
 
 async def test_what_was_searched_live_speaks_for_a_candidate(tmp_path: Path) -> None:

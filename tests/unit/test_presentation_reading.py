@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -152,3 +153,22 @@ def test_what_is_known_of_a_document(doc_id: str, text: str | None, name: str, f
 def test_without_pages_siblings_are_not_known() -> None:
     view = make_view(make_ranking(0, "u"), pages_known=False)
     assert text_of(document_line(view, make_compared("qwen"), "u", None)[1]) == "unjudged · no page known · qwen 1"
+
+
+@pytest.mark.parametrize(
+    ("doc_id", "mark", "words"),
+    [("g", "★⁰", "anna 0"), ("u", "·²", "anna 2"), ("z", "○ˣ", "anna unsure")],
+)
+def test_ones_own_decision_is_told_beside_what_counts(doc_id: str, mark: str, words: str) -> None:
+    view = make_view(make_ranking(0, "g", "u", "z"), judged={"g": 2, "z": 0})
+    view = replace(view, annotator="anna", said={"g": 0, "u": 2, "z": None})
+    left, right = map(text_of, document_line(view, make_compared("qwen"), doc_id, None))
+    assert left == f"{mark} {doc_id}"
+    assert f" · {words} · qwen" in right
+
+
+@pytest.mark.parametrize(("width", "told"), [(None, True), (37, True), (36, False)])
+def test_the_id_has_room_before_the_length(width: int | None, told: bool) -> None:
+    view = make_view(make_ranking(0, "g"), judged={"g": 1})
+    line = document_line(view, make_compared("qwen"), "g", "x" * 1200, width)
+    assert text_of(line[1]) == "gold · qwen 1" + " · 1,200 characters" * told

@@ -20,6 +20,7 @@ from bright_inspect.presentation.triage import (
     ShareRows,
     evidence_columns,
     evidence_rows,
+    item_line,
     item_title,
     pool_warning,
     progress_line,
@@ -92,6 +93,21 @@ def test_blind_judging_sees_nothing_of_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("width", "left", "right"),
+    [
+        (120, "biology 37 · topic/Page_3.txt · effect 1.23 · evidence 10.5", "anna · judgments.jsonl"),
+        (80, "biology 37 · topic/Page_3.txt · effect 1.23 · evidence 10.5", "anna"),
+        (60, "biology 37 · topic/Page_3.txt · effect 1.23", ""),
+        (32, "biology 37 · topic/Page_3.txt", ""),
+    ],
+)
+def test_the_id_is_whole_before_anything_else(width: int, left: str, right: str) -> None:
+    item = QueueItem(QUERY, CANDIDATE.doc_id)
+    line = item_line(item, "anna", "judgments.jsonl", width, effect=0.0123, score=10.5)
+    assert tuple(map(text_of, line)) == (left, right)
+
+
+@pytest.mark.parametrize(
     ("width", "text"),
     [
         (200, "37 of 1,350 judged · 1,313 left · 12.4 a minute · 1 h 46 min to go · 1,459 held back: no text at hand"
@@ -105,6 +121,8 @@ def test_progress(width: int, text: str) -> None:
 
 
 def test_progress_at_the_ends() -> None:
+    again = progress_line(QueueProgress(0, 5, 5, 0, 0, None, None), 80, before=1201, settled=3)
+    assert text_of(again) == "0 of 5 judged · 5 left · 1,201 judged before · 3 conflicts you settled before"
     assert text_of(progress_line(QueueProgress(0, 5, 5, 0, 0, None, None), 80)) == "0 of 5 judged · 5 left"
     done = QueueProgress(5, 0, 5, 0, 2, 30.0, 0.0)
     assert text_of(progress_line(done, 80, blind=True)) == "5 of 5 judged · 0 left · 30.0 a minute"
@@ -118,8 +136,6 @@ def test_what_if() -> None:
         ["1 → 2 ▼", "reasonir@gpt4_reason outside the pool", "35.0", "34.0", "−1.0", "20.0", "rank 2, mean 3.0"],
     ]
     assert styles_of(what_if_rows(CHANGES, columns)[0].cells[0]) == {"gain"}
-    blind = texts(what_if_rows(CHANGES, columns, blind=True))
-    assert [row[1] for row in blind] == ["run 1", "run 2 outside the pool"]
     narrow = what_if_columns(10, 80)
     assert [column.key for column in narrow] == ["place", "run", "before", "after", "delta", "judged"]
     assert sum(column.width + 1 for column in narrow) <= 76
@@ -132,8 +148,7 @@ def test_what_if() -> None:
 
 def test_runs_outside_the_pool_are_warned_of() -> None:
     assert pool_warning(CHANGES).startswith("reasonir@gpt4_reason: runs that were not pooled are penalised")
-    for warning in (pool_warning(CHANGES[:1]), pool_warning(CHANGES, blind=True)):
-        assert warning.startswith("runs that were not pooled are penalised")
+    assert pool_warning(CHANGES[:1]).startswith("runs that were not pooled are penalised")
 
 
 def test_which_judgments_did_it() -> None:
@@ -149,12 +164,7 @@ def test_which_judgments_did_it() -> None:
         ["37", "h.txt", "1 → 2", "0.00", "0.00", "–"],
     ]
     assert [styles_of(row.cells[2]) for row in rows] == [{"gain"}, {"loss"}, {""}]
-    blind = list(ShareRows(shares, RUNS, blind=True))
-    assert [text_of(row.cells[3]) for row in blind] == ["0.55", "0.20", "0.00"]
-    for form, found in ((False, rows), (True, blind)):
-        columns = share_columns(RUNS, blind=form)
-        assert all(len(row.cells) == len(columns) for row in found)
-        assert not form or "reasonir" not in " ".join(text_of(column.title) for column in columns)
+    assert all(len(row.cells) == len(share_columns(RUNS)) for row in rows)
 
 
 def test_styles_are_known() -> None:

@@ -18,6 +18,7 @@ _MARKS = (
     ("·", "unjudged: nobody said"),
     ("≡", "unjudged, but cut from the same page as a gold"),
     ("✗", "excluded for this query: removed before ranking"),
+    ("⁰ ¹ ² ³ ˣ", "behind a mark: what you decided, ˣ unsure, whether or not a layer counts it"),
     ("┌│└", "scores tied as float32; document ids decide, descending, as in trec_eval"),
     ("≈", "the order of tied documents alone moves the value: worst–best, and what is to be expected of any order"),
     ("▲ 3", "three ranks higher than in the baseline, on live than in the run next to it; ▲ >100: not among its 100"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.suggester import SuggestFromList
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -26,9 +27,15 @@ class TextEntry(Dialog[str]):
         with Vertical(classes="dialog narrow"):
             yield CellLine(
                 (Span(self._title, "strong"),),
-                (Span("Enter keeps · ↓ chooses · Esc leaves" if self._offered else "Enter keeps · Esc leaves", "dim"),),
+                (
+                    Span(
+                        "Enter keeps · Tab completes · ↓ chooses" if self._offered else "Enter keeps · Esc leaves",
+                        "dim",
+                    ),
+                ),
             )
-            yield Input(self._text, id="entry")
+            suggester = SuggestFromList(self._offered, case_sensitive=False) if self._offered else None
+            yield Input(self._text, id="entry", suggester=suggester)
             if self._offered:
                 yield OptionList(*(Option(text, id=text) for text in self._offered), markup=False)
 
@@ -37,8 +44,15 @@ class TextEntry(Dialog[str]):
             entry.focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Down goes from the line to what is offered."""
+        """Down goes from the line to what is offered; Tab takes the suggestion over, as Right does."""
         offered = next(iter(self.query(OptionList)), None)
+        line = next(iter(self.query(Input)), None)
+        if event.key == "tab" and offered is not None and line is not None and line.has_focus and line.value:
+            event.stop()
+            event.prevent_default()
+            line.action_end()
+            line.action_cursor_right()
+            return
         if event.key == "down" and offered is not None and not offered.has_focus:
             event.stop()
             event.prevent_default()

@@ -14,7 +14,7 @@ from bright_inspect.judging.decisions import Decision
 from bright_inspect.judging.queue import QueueItem
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.query_view import QueryView
-from bright_inspect.store.triage_request import STARTER_TAGS
+from bright_inspect.store.triage_request import offered_tags
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.base import AuditTarget
 from bright_inspect.tui.screens.text_entry import TextEntry
@@ -50,6 +50,7 @@ class TriageScreen(TriageView):
 
     def _open(self) -> None:
         desk, tasks, measure = self.desk.triage, self._of_tasks, self.desk.scored.measure
+        self._made_for = measure, self.desk.scored.layers
 
         def failed() -> None:
             if not self.left:
@@ -61,6 +62,10 @@ class TriageScreen(TriageView):
 
     def desk_changed(self) -> None:
         """Another measure or layer: what would change what is worked out anew."""
+        made_for = self.desk.scored.measure, self.desk.scored.layers
+        if made_for == self._made_for:
+            self._show()
+            return
         self._queries.forget()
         self._open()
 
@@ -128,6 +133,8 @@ class TriageScreen(TriageView):
                 self._text, self._shown = text, item
                 note, why, tags = self._drafts.get(item, ("", "", []))
                 self._note, self._why, self._tags = note, why, list(tags)
+                if self.size.width < TWO_PANES:
+                    self._tab = CANDIDATE  # another document is read before its query
                 self._show()
                 # After the paint: another thread's work makes it wait.
                 self.call_after_refresh(self._read_on, item)
@@ -192,7 +199,8 @@ class TriageScreen(TriageView):
         decision = with_texts(decision, note=self._note, why=self._why, tags=self._tags, repeat=item.repeat)
         if known is not None:
             labels = [run.label for run in self.desk.session.runs]
-            decision = replace(decision, evidence=seen(known[0], known[2], labels, blind=self._blind))
+            votes = self._triage.votes.get(item) if self._triage is not None else None
+            decision = replace(decision, evidence=seen(known[0], known[2], labels, votes, blind=self._blind))
         self._write(decision, self._judged)
 
     def action_skip(self) -> None:
@@ -279,7 +287,7 @@ class TriageScreen(TriageView):
         if taken.kind == "judgment" and triage.queue.decisions:
             last = triage.queue.undo()
             if last is not None:
-                self._overlay(last.item, None)
+                self._overlay(last.item, triage.standing(last.item))
         elif taken.kind == "skip":
             triage.queue.previous()
         else:
@@ -345,7 +353,9 @@ class TriageScreen(TriageView):
                 self._keep_draft()
 
         if self._shown is not None:
-            self.app.push_screen(TextEntry("Tag", offered=STARTER_TAGS), written)
+            used = [*self.desk.tag_names, *(name for _, _, names in self._drafts.values() for name in names)]
+            title = f"Tag · takes off {', '.join(self._tags)}" if self._tags else "Tag"
+            self.app.push_screen(TextEntry(title, offered=offered_tags(used)), written)
 
     def action_guidelines(self) -> None:
         """Read the project's guidelines in the place of the query."""
@@ -353,7 +363,11 @@ class TriageScreen(TriageView):
         self._show()
 
     def action_what_if(self) -> None:
-        """What the judgments do to the runs, then what each of them does, then back to what speaks for the document."""
+        """What the judgments do to the runs, then what each of them does, then back to what speaks for the document.
+        Blind judging shows it when all are judged."""
+        if self._blind and self._triage is not None and self._triage.queue.current is not None:
+            self.notify("Blind judging: what the judgments change is shown once all are judged.", markup=False)
+            return
         self._changes = BELOW[(BELOW.index(self._changes) + 1) % len(BELOW)]
         self._show()
 

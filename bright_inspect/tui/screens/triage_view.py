@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
+from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.judging.candidates import Candidate
 from bright_inspect.judging.evidence import Evidence
@@ -19,7 +20,7 @@ from bright_inspect.presentation.triage import (
     ShareRows,
     evidence_columns,
     evidence_rows,
-    item_title,
+    item_line,
     pool_warning,
     progress_line,
     share_columns,
@@ -65,6 +66,7 @@ class TriageView(CopyingScreen):
         self._drafts: dict[QueueItem, tuple[str, str, list[str]]] = {}
         self._written = 0  # lines of this visit to the journal that are not taken back
         self._asked = False
+        self._made_for: tuple[Measure, Mapping[TaskKey, str]] | None = None  # what the queue was made for
         self._queries = ReadAhead(self.desk, self.runner)
         self._working = Working(self, "triage", "#triage-progress")
 
@@ -80,7 +82,7 @@ class TriageView(CopyingScreen):
                 yield TextReader(id="triage-golds")
             with Vertical(classes="pane following", id="triage-right"):
                 yield CellLine(id="triage-right-title", classes="pane-title")
-                yield TextReader(id="triage-candidate", empty_message="no text at hand")
+                yield TextReader(id="triage-candidate")
         yield CellLine(id="triage-below-title")
         yield LineTable(id="triage-below")
         yield KeyLine("triage")
@@ -93,7 +95,10 @@ class TriageView(CopyingScreen):
         return self._triage.candidates.get(replace(item, repeat=False)) if self._triage is not None else None
 
     def _show(self) -> None:
-        if not self.ready or self._triage is None:
+        if not self.ready:
+            return
+        if self._triage is None:
+            self._show_panes()
             return
         with self.app.batch_update():
             self._show_lines()
@@ -108,20 +113,22 @@ class TriageView(CopyingScreen):
             progress = triage.queue.progress()
             what = "nothing to judge" if not progress.total else "all judged"
             title: Cell = (Span(what, "strong"), Span(" · w shows what it changes · q leaves", "dim"))
+            who: Cell = (Span(desk.annotator, "accent"),)
         else:
             known = self._of(item)
-            title = item_title(
-                item, effect=known[1] if known else None, blind=self._blind,
-                score=sum(piece.points for piece in known[2]) if known else None,
+            title, who = item_line(
+                item, desk.annotator, desk.journal.path.name, self.size.width, blind=self._blind,
+                effect=known[1] if known else None,
+                score=sum(piece.points for piece in known[2]) if known and known[2] else None,
             )  # fmt: skip
-        who: Cell = (Span(desk.annotator, "accent"),)
-        if self.size.width >= TWO_PANES:
-            who = (*who, Span(f" · {desk.journal.path.name}", "dim"))
         self.query_one("#top", CellLine).set_cells(title, who)
         right = self._change_of_compared(item)
         width = self.size.width - sum(len(span.text) for span in right) - 4
         self.query_one("#triage-progress", CellLine).set_cells(
-            progress_line(triage.queue.progress(), width, blind=self._blind), right
+            progress_line(
+                triage.queue.progress(), width, before=triage.before, settled=triage.settled, blind=self._blind
+            ),
+            right,
         )
 
     def _change_of_compared(self, item: QueueItem | None) -> Cell:
@@ -137,18 +144,27 @@ class TriageView(CopyingScreen):
                 )  # fmt: skip
         return ()
 
-    def _show_texts(self) -> None:
+    def _show_panes(self) -> bool:
+        """Show the panes that there is room for; whether the golds have one."""
         width = self.size.width
         narrow, wide = width < TWO_PANES, width >= THREE_PANES and not self._blind
         if not narrow and self._tab == CANDIDATE:
             self._tab = QUERY
+        self.set_class(narrow, "narrow")
         self.query_one("#triage-left").set_class(narrow and self._tab == CANDIDATE, "hidden")
         self.query_one("#triage-right").set_class(narrow and self._tab != CANDIDATE, "hidden")
         self.query_one("#triage-middle").set_class(not wide, "hidden")
+        return wide
+
+    def _show_texts(self) -> None:
+        wide = self._show_panes()
         view, item = self._view, self._shown
         if view is None:
-            for reader in self.query(TextReader):
-                reader.set_text("")
+            self.query_one("#triage-candidate", TextReader).empty_message = "nothing is left to judge"
+            for pane in ("query", "golds", "candidate"):
+                self.query_one(f"#triage-{pane}", TextReader).set_text("")
+            for pane in ("left", "middle", "right"):
+                self.query_one(f"#triage-{pane}-title", CellLine).set_cells(())
             return
         self._read_into("#triage-query", "#triage-left-title", self._left_reading(view), self._tab)
         if wide:
@@ -160,6 +176,7 @@ class TriageView(CopyingScreen):
                 f"{len(view.golds)} gold{'' if len(view.golds) == 1 else 's'}",
             )
         if item is not None:
+            self.query_one("#triage-candidate", TextReader).empty_message = "no text at hand"
             reading = document_reading(view, self._text) if self._text is not None else Reading("")
             written = [*(f"#{tag}" for tag in self._tags), *(f"“{text}”" for text in (self._note, self._why) if text)]
             said = self._decided(item)
@@ -188,18 +205,20 @@ class TriageView(CopyingScreen):
         triage = self._triage
         assert triage is not None
         table, item = self.query_one(LineTable), triage.queue.current
+        if self._blind and item is not None:
+            self._changes = _EVIDENCE  # means and their changes tell which run has the document
         if self._changes == _JUDGMENTS:
             self._show_shares(table)
             return
         if self._changes == _RUNS:
-            task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+            task = self._task_at_hand(item)
             changes = triage.what_if.task_changes(task)
             columns = what_if_columns(triage.what_if.pool_depth, self.size.width)
             own = sum(pair[:2] == task for pair in triage.what_if.decisions)
             title = what_if_title(task, triage.what_if.measure, own, changes)
-            warning = (Span(pool_warning(changes, blind=self._blind), "dim"),)
+            warning = (Span(pool_warning(changes), "dim"),)
             self.query_one("#triage-below-title", CellLine).set_cells(title, warning if self.size.width > 160 else ())
-            table.set_rows(columns, what_if_rows(changes, columns, blind=self._blind))
+            table.set_rows(columns, what_if_rows(changes, columns))
             return
         votes = triage.votes.get(item, {}) if item is not None and not self._blind else {}
         said: Cell = (Span("what speaks for it", "dim"),)
@@ -218,6 +237,12 @@ class TriageView(CopyingScreen):
         )
         table.set_rows(evidence_columns(), rows)
 
+    def _task_at_hand(self, item: QueueItem | None) -> TaskKey:
+        """The task of the item, or of the last one judged when none is left."""
+        if item is None and self._triage is not None and self._triage.queue.decisions:
+            item = self._triage.queue.decisions[-1].item
+        return (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+
     def _decided(self, item: QueueItem) -> list[int | None]:
         """What was said of the item in this queue, last first; nothing if it is not decided."""
         if self._triage is None or not self._triage.queue.is_done(item):
@@ -230,9 +255,10 @@ class TriageView(CopyingScreen):
         triage, runs = self._triage, self.desk.session.runs
         assert triage is not None
         item = triage.queue.current
-        task = (item.query.dataset, item.query.task) if item is not None else self._of_tasks[0]
+        task = self._task_at_hand(item)
         shares = triage.what_if.decision_shares(task)
-        title = (Span(f"{len(shares)} judgments of {task[1]} and what each alone does to the means, ×100", "dim"),)
+        number = f"{len(shares)} judgment{'' if len(shares) == 1 else 's'}"
+        title = (Span(f"{number} of {task[1]} and what each alone does to the means, ×100", "dim"),)
         self.query_one("#triage-below-title", CellLine).set_cells(title)
         table.empty_message = "nothing is judged yet"
-        table.set_rows(share_columns(runs, blind=self._blind), ShareRows(shares, runs, blind=self._blind))
+        table.set_rows(share_columns(runs), ShareRows(shares, runs))

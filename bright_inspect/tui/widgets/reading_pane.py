@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from bright_inspect.presentation.cells import Span
+from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.queries import Comparison
 from bright_inspect.presentation.reading import (
     Reading,
@@ -83,7 +83,10 @@ class ReadingPane(Vertical):
         self._show_tabs(len(view.golds))
         text = texts.get(doc_id) if doc_id else None
         of_document = doc_id is not None and self._tab in ("Document", "Gold", REASON_TAB)
-        name, facts = document_line(view, compared, doc_id, text) if of_document and doc_id else ((), ())
+        name: Cell = ()
+        facts: Cell = ()
+        if of_document and doc_id:
+            name, facts = document_line(view, compared, doc_id, text, self.size.width - 2)
         self.query_one("#document-line", CellLine).set_cells(name, facts)
         # The same again, after a resize or another baseline, must not lose the reader's place.
         shown = (view.key, view.golds, self._tab, doc_id, text, compared if self._tab == "Gold" else None)
