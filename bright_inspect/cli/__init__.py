@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "Compare reported values with recomputed ones, and explain differences.",
     "layers": "List the layers of judgments, and in what two of them differ.",
     "variants": "List the texts that queries can be searched by, files of rewrites included.",
+    "lens": "Say which added words moved which documents, query by query.",
     "judge": "Keep, count, compare and hand over decisions of annotators.",
     "retrieve": "Search a task's corpus for all of its queries, and keep the run.",
     "encode": "Encode a task's corpus for a dense retriever.",

@@ -31,10 +31,8 @@ def scores_line(lens: Lens, measure: Measure, variant: str, narrow: bool) -> Cel
         delta = lens.value_after - lens.value_before
         spans.append(Span(f" {signed_percent(delta)}", delta_style(delta)))
     of = f" of {lens.of:,}" if lens.partial else ""
-    searched = Span(
-        f" · original → {variant} over {lens.searched:,}{of} documents", "warning" if lens.partial else "dim"
-    )
-    return (*spans, searched)
+    texts = "" if narrow else f"original → {variant} "
+    return (*spans, Span(f" · {texts}over {lens.searched:,}{of} documents", "warning" if lens.partial else "dim"))
 
 
 def stored_line(lens: Lens, session: Session, variant: str) -> Cell:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
@@ -58,13 +59,21 @@ def as_one(words: WordChange) -> tuple[str, list[StyledRange]]:
     styles: list[StyledRange] = []
     length = 0
     for span in words.diff:
-        if span.kind == "removed":
-            part, style = words.original[span.original_start : span.original_end], "removed"
-        else:
-            part, style = words.rewrite[span.rewrite_start : span.rewrite_end], "added" if span.kind == "added" else ""
-        if style:
-            styles.append((length, length + len(part.rstrip()), style))
-        if style == "removed" and not part[-1:].isspace():
+        removed = span.kind == "removed"
+        if removed and parts and not parts[-1][-1:].isspace():
+            parts.append(" ")
+            length += 1
+        part = (
+            words.original[span.original_start : span.original_end]
+            if removed
+            else words.rewrite[span.rewrite_start : span.rewrite_end]
+        )
+        if span.kind != "equal":
+            # Blanks around a line are not underlined.
+            styles += [
+                (length + line.start(), length + line.end(), span.kind) for line in re.finditer(r"\S(?:.*\S)?", part)
+            ]
+        if removed and not part[-1:].isspace():
             part += " "
         parts.append(part)
         length += len(part)

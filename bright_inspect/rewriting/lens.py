@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bright_inspect.domain.corpora import corpus_size
 from bright_inspect.domain.measures import Measure
+from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.domain.rankings import Ranking
 from bright_inspect.evaluation.live import found_ranking, ranking_value
 from bright_inspect.retrieval.protocol import Check, Corpus, Explains, Retriever
@@ -18,6 +19,7 @@ from bright_inspect.rewriting.added_terms import Pull, bridge_terms, drift_terms
 from bright_inspect.rewriting.recomputed import Recomputed, recompute
 from bright_inspect.rewriting.term_changes import TextChange, term_scorer, text_change
 from bright_inspect.store.query_view import QueryView
+from bright_inspect.store.session import Session
 
 #: Documents of each list that are shown.
 SHOWN = 20
@@ -54,6 +56,16 @@ class Lens:
     def partial(self) -> bool:
         """Whether a part of the corpus was searched."""
         return self.of is not None and self.searched < self.of
+
+
+def runs_by_text(session: Session, variant: str, original: str, rewrite: str) -> dict[int, str]:
+    """The runs of BM25, by their names, that were made by the original or by this variant; each with its text."""
+    texts = {ORIGINAL: original, variant: rewrite}
+    return {
+        run.run_id: texts[run.name.variant]
+        for run in session.runs
+        if run.name.variant in texts and "bm25" in run.name.system.lower()
+    }
 
 
 def look(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.live import LiveRequest
-from bright_inspect.rewriting.lens import Lens
+from bright_inspect.rewriting.lens import Lens, runs_by_text
 from bright_inspect.rewriting.word_change import WordChange, compare_words
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
@@ -132,12 +131,7 @@ class LensScreen(LensView):
             return
         self._lens, self._problem = None, ""
         desk, measure, retriever = self.desk.live, self.desk.scored.measure, self._retriever
-        made_by = {ORIGINAL: view.text or "", variant: rewrite}
-        stored = {
-            run.run_id: made_by[run.name.variant]
-            for run in self.desk.session.runs
-            if run.name.variant in made_by and "bm25" in run.name.system.lower()
-        }
+        stored = runs_by_text(self.desk.session, variant, view.text or "", rewrite)
 
         def done(lens: Lens) -> None:
             if not self.left:

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from bright_inspect.domain.rankings import QueryKey
+from bright_inspect.domain.terms import best_place
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.lens import (
     LensDocuments,
@@ -285,7 +286,7 @@ class LensView(CopyingScreen):
             if text is None:
                 reader.set_text("")
                 return
-            spans, at = _document_spans(tab, row_key, places, lens, words)
+            spans, at = _document_spans(tab, row_key, text, places, lens, words)
             heading = f"{doc_id}\n\n"
             moved = [(start + len(heading), end + len(heading), style) for start, end, style in spans]
             scroll_to = None if at is None else at + len(heading)
@@ -296,7 +297,7 @@ class LensView(CopyingScreen):
 
 
 def _document_spans(
-    tab: Tab, row_key: str, places: Places, lens: Lens | None, words: WordChange | None
+    tab: Tab, row_key: str, text: str, places: Places, lens: Lens | None, words: WordChange | None
 ) -> tuple[list[tuple[int, int, str]], int | None]:
     """What is lit in the document of a row, and where it opens: the row's term, the words that were added, or the
     passage that is shared."""
@@ -308,7 +309,7 @@ def _document_spans(
             return [], None
         added = {term.term for term in lens.change.document(row_key).terms if term.kind == "added"}
         spans = sorted(place for term in places if term in added for place in places[term])
-        return [(start, end, "accent") for start, end in spans], spans[0][0] if spans else None
+        return [(start, end, "accent") for start, end in spans], best_place(text, spans)
     own = places.get(row_key, ())
     return _lit(own), own[0][0] if own else None
 
