@@ -34,6 +34,7 @@ from bright_inspect.tui.themes import THEMES
 
 if TYPE_CHECKING:
     from bright_inspect.domain.measures import Measure
+    from bright_inspect.domain.rankings import QueryKey
     from bright_inspect.store.collections import TaskKey
     from bright_inspect.store.request import OpenRequest
     from bright_inspect.tui.desk import Desk, Scored
@@ -342,7 +343,12 @@ class BrightInspect(JudgingActions, SavingActions, App[BrightInspectError]):
         screen = self.desk_screen()
         if isinstance(screen, InspectScreen) and screen.ready:
             keys = [row.key for row in screen.rows]
-            self.push_screen(LensScreen(keys, keys.index(screen.row.key)))
+
+            def follow(key: QueryKey) -> None:
+                if key != screen.row.key:
+                    screen.go_to(keys.index(key))
+
+            self.push_screen(LensScreen(keys, keys.index(screen.row.key), tell_left=follow))
 
     def action_trace(self) -> None:
         """Read what there is about the query at hand by its outline."""
