@@ -18,6 +18,7 @@ from bright_inspect.store.session import Session
 
 _BAR = 8
 _MOVERS = 3
+_MOST_TERMS = 200
 _WORD_WIDTH = 15
 
 
@@ -206,7 +207,8 @@ def _signed(value: float) -> str:
 
 
 def document_change_lines(change: DocumentChange, variant: str) -> list[Cell]:
-    """A document's score under both texts, term by term, so that it can be added up."""
+    """A document's score under both texts, term by term, so that it can be added up; what is beyond the largest
+    differences in one sum."""
     lines: list[Cell] = [
         (Span(f"{'original':>8}{variant[:9]:>10}{'Δ':>9}   {'word':<{_WORD_WIDTH}} {'tf':>4}  idf", "dim"),),
         (
@@ -215,7 +217,7 @@ def document_change_lines(change: DocumentChange, variant: str) -> list[Cell]:
             Span("   the sum of these:", "dim"),
         ),
     ]
-    for term in change.terms:
+    for term in change.terms[:_MOST_TERMS]:
         words = _words(term)
         words = words if len(words) <= _WORD_WIDTH else words[: _WORD_WIDTH - 1] + "…"
         mark, style = _KINDS[term.kind]
@@ -225,6 +227,15 @@ def document_change_lines(change: DocumentChange, variant: str) -> list[Cell]:
                 Span(f"{term.difference:>+9.3f}".replace("-", "−"), delta_style(term.difference)),
                 Span(f" {mark} {words:<{_WORD_WIDTH}}", style),
                 Span(f" {term.tf:>4}  {term.idf:.1f}", "dim"),
+            )
+        )
+    if rest := change.terms[_MOST_TERMS:]:
+        before, after = sum(term.before for term in rest), sum(term.after for term in rest)
+        lines.append(
+            (
+                Span(f"{_part(before):>8}{_part(after):>10}"),
+                Span(f"{after - before:>+9.3f}".replace("-", "−"), delta_style(after - before)),
+                Span(f"   {len(rest):,} more words", "dim"),
             )
         )
     return lines

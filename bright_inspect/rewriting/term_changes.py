@@ -94,12 +94,21 @@ class TextChange:
         """The share of the corpus, 0–1, that this many documents are."""
         return documents / self.rewrite.documents if self.rewrite.documents else 0.0
 
+    @cached_property
+    def _documents(self) -> dict[str, DocumentChange]:
+        return {}
+
     def document(self, doc_id: str) -> DocumentChange:
-        """How the terms of both texts count in a document.
+        """How the terms of both texts count in a document; worked out once.
 
         Raises:
             KeyError: the document is not in ``doc_ids``.
         """
+        if doc_id not in self._documents:
+            self._documents[doc_id] = self._document(doc_id)
+        return self._documents[doc_id]
+
+    def _document(self, doc_id: str) -> DocumentChange:
         before = {part.number: part for part in self.original.parts(doc_id)}
         changes: list[TermChange] = []
         for part in self.rewrite.parts(doc_id):
