@@ -27,6 +27,7 @@ from bright_inspect.tui.judging_actions import JudgingActions
 from bright_inspect.tui.runner import Runner, WorkFinished, message_of
 from bright_inspect.tui.screens.loading import LoadingScreen, ProgressMade
 from bright_inspect.tui.themes import THEMES
+from bright_inspect.tui.variant_actions import VariantActions
 
 if TYPE_CHECKING:
     from bright_inspect.domain.measures import Measure
@@ -47,7 +48,7 @@ def _commands() -> type[Provider]:
     return BrightCommands
 
 
-class BrightInspect(JudgingActions, App[BrightInspectError]):
+class BrightInspect(JudgingActions, VariantActions, App[BrightInspectError]):
     """The terminal program. ``run()`` returns the error that ended it, or None."""
 
     TITLE = "bright-inspect"

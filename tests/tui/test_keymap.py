@@ -23,6 +23,7 @@ from bright_inspect.tui.screens.live import LiveScreen
 from bright_inspect.tui.screens.overview import OverviewScreen
 from bright_inspect.tui.screens.queries import QueriesScreen
 from bright_inspect.tui.screens.triage import TriageScreen
+from bright_inspect.tui.screens.variants import VariantsScreen
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 from tests.tui.driving import demo_app, driven, inspect, line, press, queries, reader_of, screen_of, table_of
@@ -43,6 +44,7 @@ TOGETHER = [
     ("everywhere", "ablation", "reader"),
     ("everywhere", "triage", "lists"),
     ("everywhere", "triage", "reader"),
+    ("everywhere", "variants", "lists"),
 ]
 OWNERS: dict[str, type[DOMNode]] = {
     "everywhere": BrightInspect,
@@ -54,6 +56,7 @@ OWNERS: dict[str, type[DOMNode]] = {
     "explain": ExplainScreen,
     "ablation": AblationScreen,
     "triage": TriageScreen,
+    "variants": VariantsScreen,
     "lists": LineTable,
     "reader": TextReader,
 }
