@@ -252,15 +252,19 @@ def _length_cell(line: VariantLine, key: str, *, reading: bool) -> Cell:
     return _NOTHING if found.surviving is None else (Span(f"{100 * found.surviving:.0f} %"),)
 
 
-def variant_notes(lines: Sequence[VariantLine], lengths: Lengths, *, reading: bool, texts: bool = True) -> list[Cell]:
-    """What must be known to read the table, most important first; ``texts`` also of the texts."""
+def variant_notes(
+    lines: Sequence[VariantLine], lengths: Lengths, *, reading: bool, texts: bool = True, on_screen: bool = True
+) -> list[Cell]:
+    """What must be known to read the table, most important first; ``texts`` also of the texts. Off the screen there are
+    no keys that help."""
     notes: list[Cell] = []
     single = [line for line in lines if len(line.tasks) == 1]
     scored = [line.score for line in single if line.score is not None]
     unknown = [score.run for score in scored if score.run.name.variant is None]
     if unknown:
         names = _named(run.name.system for run in unknown)
-        notes.append((Span(f"{names}: variant not known, V says which", "warning"),))
+        how = "V says which" if on_screen else "name it: NAME@VARIANT=PATH"
+        notes.append((Span(f"{names}: variant not known, {how}", "warning"),))
     if scored and all(score.run.name.variant == ORIGINAL for score in scored):
         text = "only runs on the original queries are open. "
         notes.append(
@@ -272,7 +276,7 @@ def variant_notes(lines: Sequence[VariantLine], lengths: Lengths, *, reading: bo
         notes.append((Span(f"{text}in the value the others count as 0", "warning"),))
     if texts and not reading:
         notes += _text_notes(single, lengths)
-    if any(score.tie_sensitive for score in scored):
+    if on_screen and any(score.tie_sensitive for score in scored):
         notes.append((Span("≈ tie order alone moves the value (a says how far)", "dim"),))
     return notes
 
