@@ -311,14 +311,16 @@ def _text_notes(lines: Sequence[VariantLine], lengths: Lengths) -> list[Cell]:
     notes: list[Cell] = []
     unused = _named(line.variant or "" for line in lines if line.score is None)
     if unused:
-        notes.append((Span(f"no run with {unused}: ", ""), Span("bright-inspect retrieve --variant NAME", "dim")))
-    absent = {
-        line.variant: sum(other.variant == line.variant and other.lengths is None for other in lines)
-        for line in lines
-        if line.variant is not None and line.lengths is None and line.variant != ORIGINAL
-    }
+        notes.append(
+            (Span(f"no run with {unused}: ", ""), Span("bright-inspect retrieve --variant NAME[=FILE]", "dim"))
+        )
+    absent: dict[str, set[TaskKey]] = {}
+    for line in lines:
+        if line.variant not in (None, ORIGINAL) and line.lengths is None:
+            absent.setdefault(line.variant or "", set()).update(line.tasks)
     if absent:
-        text = f"! texts of {_named(absent)} are not at hand for {_count(max(absent.values()), 'task')}: "
+        tasks = _count(len(set().union(*absent.values())), "task")
+        text = f"! texts of {_named(absent)} are not at hand for {tasks}: "
         notes.append((Span(text, "warning"), Span("--data DIR, or --variant NAME=FILE", "dim")))
     for each in lengths.values():
         if each.texts < each.queries and each.variant != ORIGINAL:

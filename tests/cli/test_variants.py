@@ -42,7 +42,7 @@ def test_what_is_missing_is_said_on_stderr(tmp_path: Path) -> None:
     said = [line.removeprefix("bright-inspect: ") for line in done.stderr.splitlines()]
     assert "dense: variant not known, name it: NAME@VARIANT=PATH" in said
     assert any(line.startswith("bm25: no run on the original queries, so no Δ.") for line in said)
-    assert "no run with lamer_reason: bright-inspect retrieve --variant NAME" in said
+    assert "no run with lamer_reason: bright-inspect retrieve --variant NAME[=FILE]" in said
     assert "! lamer_reason has texts of 1 of 2 queries of biology" in said
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "bm25@gpt4 bright/biology nDCG@10 1/2 50.0 –" in lines

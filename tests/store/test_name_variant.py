@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bright_inspect.errors import UsageError
+from bright_inspect.store.saving import Decided, save_session
 from bright_inspect.store.session import differs
 from tests.support import example, opened_runs, write_bright, write_trec
 
@@ -30,3 +31,14 @@ def test_names_labels_and_the_baseline_follow(tmp_path: Path) -> None:
         session.name_variant(1, None)
         session.name_variant(2, "original")
         assert [run.label for run in session.runs] == ["bm25@original", "bm25@?", "dense"]
+
+
+def test_a_saved_session_keeps_it(tmp_path: Path) -> None:
+    data = write_bright(tmp_path / "data", {"biology": [example("0", ["g0"])]})
+    run, out = write_trec(tmp_path / "dense" / "biology.trec", RUN), tmp_path / "saved.duckdb"
+    with opened_runs(run, data=data) as opening:
+        opening.convert()
+        opening.session.name_variant(0, "gpt4_reason")
+        save_session(opening, opening.session.database.cursor(), out, Decided())
+    with opened_runs(out) as opening:
+        assert [run.name.in_full for run in opening.session.runs] == ["dense@gpt4_reason"]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from bright_inspect.tui.app import BrightInspect
 from bright_inspect.tui.screens.overview import OverviewScreen
 from bright_inspect.tui.screens.variant_choice import NameChoice
@@ -13,7 +11,6 @@ from bright_inspect.tui.screens.variants import VariantsScreen
 from tests.support import write_bright, write_trec
 from tests.tui.driving import (
     NARROW,
-    WIDE,
     app_of,
     demo_app,
     driven,
@@ -57,9 +54,8 @@ def small_app(folder: Path, *names: str, rewrites: bool = True) -> BrightInspect
     return app_of(*runs, data=data)
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_several_tasks_open_on_the_tasks(size: tuple[int, int]) -> None:
-    async with driven(demo_app(), size) as pilot:
+async def test_several_tasks_open_on_the_tasks() -> None:
+    async with driven(demo_app(), NARROW) as pilot:
         await press(pilot, "v")
         assert line(pilot, "#variant-tabs").startswith("[Tasks]│ Queries")
         rows = [" ".join("".join(span.text for span in cell) for cell in row.cells) for row in table_rows(pilot)]
@@ -134,8 +130,7 @@ async def test_more_runs_than_fit(tmp_path: Path) -> None:
         assert line(pilot, "#status").startswith("runs 1–3 of 8 ← →")
         await press(pilot, "right", "right")
         assert line(pilot, "#status").startswith("runs 3–")
-        for _ in range(9):
-            await press(pilot, "l")
+        await press(pilot, *"lllll")
         assert " of 8" in line(pilot, "#status")
         assert "variant6" in shown(pilot)
         await press(pilot, "h", "tab")
@@ -207,25 +202,10 @@ async def test_without_judgments_or_texts(tmp_path: Path) -> None:
         inspect(pilot)
 
 
-async def test_fast_keys() -> None:
-    async with driven(demo_app()) as pilot:
+async def test_fast_keys(tmp_path: Path) -> None:
+    async with driven(small_app(tmp_path, "bm25@original", "dense")) as pilot:
         await pilot.press(
             *"vqvvV", "escape", *"vV", "enter", "enter", "tab", "enter", "enter", *"vqq", "tab", "q", "v", "q"
         )
         await settle(pilot)
         assert pilot.app.return_value is None
-
-
-async def test_real_rewrites_of_every_task_are_measured(bright_data: Path) -> None:
-    outputs = bright_data / "outputs"
-    runs = [
-        f"bm25@{variant}={outputs / f'{task}_bm25_{middle}long_False'}"
-        for task in ("earth_science", "leetcode")
-        for variant, middle in (("gpt4_reason", "gpt4_reason_"), ("original", ""))
-    ]
-    async with driven(app_of(*runs, data=bright_data / "bright")) as pilot:
-        await press(pilot, "v")
-        rows = [" ".join("".join(span.text for span in cell) for cell in row.cells) for row in table_rows(pilot)]
-        texts = [" ".join(row.split()) for row in rows]
-        assert texts[3] == "earth_science bm25@gpt4_reason 116 ▲ 54.1≈ +26.9 77 25 (14) 14 515 6.1 66 %"
-        assert texts[5] == "leetcode bm25@gpt4_reason 142 ▼ 19.3 −5.1 12 90 (74) 40 538 2.1 57 %"

@@ -101,7 +101,7 @@ def test_notes_say_what_is_missing_and_what_to_do() -> None:
         "makes it",
         "lists: Δ, wins and losses are over the queries that run and original both have a list for; in the value the "
         "others count as 0",
-        "no run with lamer: bright-inspect retrieve --variant NAME",
+        "no run with lamer: bright-inspect retrieve --variant NAME[=FILE]",
         "! texts of gpt4 are not at hand for 1 task: --data DIR, or --variant NAME=FILE",
         "! lamer has texts of 1 of 2 queries of biology",
     ]
@@ -110,6 +110,13 @@ def test_notes_say_what_is_missing_and_what_to_do() -> None:
     del partial[1, PONY]
     found = [text_of(note) for note in variant_notes(lines(partial), {}, reading=True, texts=False)]
     assert found[1] == "bm25@original has no list of pony, so no Δ there"
+
+
+def test_tasks_without_texts_are_counted_once() -> None:
+    runs = (*RUNS, run_of(3, "other@gpt4", BIOLOGY, PONY))
+    scores = {**SCORES, (3, PONY): make_scores(runs[3], PONY, {"1": 0.5})}
+    notes = [text_of(note) for note in variant_notes(lines(scores, runs), LENGTHS, reading=False)]
+    assert "! texts of gpt4 are not at hand for 1 task: --data DIR, or --variant NAME=FILE" in notes
 
 
 def test_only_originals_says_how_to_compare() -> None:

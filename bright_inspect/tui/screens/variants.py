@@ -15,7 +15,7 @@ from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.variant_queries import delta_of, means_line, variant_runs
-from bright_inspect.presentation.variants import TASK_LEGEND, variant_lines, variant_notes
+from bright_inspect.presentation.variants import TASK_LEGEND, VariantLine, variant_lines, variant_notes
 from bright_inspect.rewriting.comparison import variant_scores
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.progress import CancelToken
@@ -40,6 +40,12 @@ class TextsRead(Message):
         self.done = done
 
 
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Whether both are the same objects, or equal numbers; comparing all scores would take longer than making them."""
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a is b or (isinstance(a, int) and a == b) for a, b in pairs)
+
+
 class VariantsScreen(FilteringScreen):
     """Two tables over some tasks: the tasks, and their queries, all of them or those of the task that was chosen."""
 
@@ -52,6 +58,8 @@ class VariantsScreen(FilteringScreen):
         self._chosen: tuple[TaskKey, ...] | None = None
         self._by_query = len(tasks) == 1
         self._read = 0
+        self._lines_made: tuple[tuple[object, ...], list[VariantLine]] = ((), [])
+        self._means_made: tuple[tuple[object, ...], Cell] = ((), ())
 
     @property
     def tasks(self) -> tuple[TaskKey, ...]:
@@ -145,9 +153,8 @@ class VariantsScreen(FilteringScreen):
         """Fill the table in view anew; the cursor stays on what it is on."""
         if not self.size.width:
             return
-        desk, runs = self.desk, self.desk.session.runs
-        lengths = desk.variants.lengths(self.tasks)
-        lines = variant_lines(self.tasks, variant_scores(desk.scored.scores, runs), runs, lengths)
+        desk = self.desk
+        lengths, lines = desk.variants.lengths(self.tasks), self._lines()
         with self.app.batch_update():
             self.query_one("#top", CellLine).set_cells(*self.top_cells())
             self._show_tabs()
@@ -159,6 +166,16 @@ class VariantsScreen(FilteringScreen):
             self._show_notes(variant_notes(lines, lengths, reading=self._reading, texts=not self._by_query))
             self._show_status()
 
+    def _lines(self) -> list[VariantLine]:
+        """The lines of the tasks; they cost too much to be made anew with every key."""
+        desk, runs = self.desk, self.desk.session.runs
+        lengths = desk.variants.lengths(self.tasks)
+        made_of = (desk.scored, runs, self.tasks, len(lengths))
+        if not _same(self._lines_made[0], made_of):
+            scores = variant_scores(desk.scored.scores, runs)
+            self._lines_made = (made_of, variant_lines(self.tasks, scores, runs, lengths))
+        return self._lines_made[1]
+
     def _show_queries(self) -> None:
         of = variant_runs(self.desk.session.runs, self.tasks)
         of_tasks = [row for row in self.desk.scored.rows if (row.key.dataset, row.key.task) in self.tasks]
@@ -167,8 +184,10 @@ class VariantsScreen(FilteringScreen):
         title = self.tasks[0][1] if len(self.tasks) == 1 else f"mean of {len(self.tasks)} tasks"
         if self.row_filter.text:
             title = f"{len(matching):,} of {len(of_tasks):,} queries"
-        means = means_line(matching, of, by_task=not self.row_filter.text)
-        self.query_one("#headline", CellLine).set_cells((Span(f"{title}  ", "strong"), *means))
+        made_of = (self.desk.scored, self.desk.session.runs, self.tasks, self.row_filter)
+        if not _same(self._means_made[0], made_of):
+            self._means_made = (made_of, means_line(matching, of, by_task=not self.row_filter.text))
+        self.query_one("#headline", CellLine).set_cells((Span(f"{title}  ", "strong"), *self._means_made[1]))
 
     def _show_tabs(self) -> None:
         titles = ((not self._by_query, "Tasks"), (self._by_query, "Queries"))
