@@ -148,7 +148,10 @@ def task_columns(
         digits = max((len(str(getattr(outcome, key))) for outcome in outcomes), default=0)
         return column(key, title, digits + (2 if wide else 0) + (digits + 3 if wide and key == "tie" else 0))
 
-    numbers = [column("n", "lists" if partial else "n", 9 if partial else 6)] if wide or partial else []
+    lists = max((len(_lists(line.score)) for line in lines if line.score is not None), default=1)
+    numbers = (
+        [column("n", "lists" if partial else "n", max(6, lists + 1) if wide else lists)] if wide or partial else []
+    )
     numbers += [column("value", str(measure) if wide else "value", 10 if wide else 7), column("delta", "Δ", 6)]
     if width >= 150:
         numbers.append(Column("bar", (Span("loss │ win", "dim"),), 25))
@@ -200,6 +203,12 @@ def _title(line: VariantLine, datasets: int) -> str:
     return f"mean of {tasks}"
 
 
+def _lists(score: VariantScore) -> str:
+    """How many queries; where lists are missing, of how many there is what is to be compared."""
+    some = score.shared if score.outcome is not None else score.answered
+    return f"{some}/{score.queries}" if score.partial else f"{score.queries:,}"
+
+
 def _run_cell(line: VariantLine) -> Cell:
     if line.score is None:
         return (Span(f"no run @{line.variant}", "dim"),)
@@ -218,8 +227,7 @@ def _cell(line: VariantLine, column: Column, *, reading: bool) -> Cell:
     if score is None or key == FILLER:
         return _NOTHING if key == "value" else ()
     if key == "n":
-        some = score.shared if score.outcome is not None else score.answered
-        return (Span(f"{some}/{score.queries}", "warning"),) if score.partial else (Span(f"{score.queries:,}", "dim"),)
+        return (Span(_lists(score), "warning" if score.partial else "dim"),)
     if key == "value":
         return (mark_span(line.mark), Span(percent(score.value).rjust(5)), tie_mark(score.tie_sensitive))
     if score.run.name.variant == ORIGINAL:

@@ -152,7 +152,7 @@ async def test_saying_which_variant_a_run_was_made_with(tmp_path: Path) -> None:
     async with driven(small_app(tmp_path, "bm25@original", "bm25")) as pilot:
         app = pilot.app
         assert isinstance(app, BrightInspect)
-        assert "they differ in variant" in line(pilot, "#notes")
+        assert "they differ in variant · variant of bm25 unknown, name it: v V" in shown(pilot)
         await press(pilot, "v", "tab", "j", "V")
         screen_of(pilot, NameChoice)
         assert option_names(pilot) == ["original  the queries as posted", "gpt4_reason", "not known"]
