@@ -43,6 +43,7 @@ PICTURES = {
     "overview": (),
     "queries": ("A",),
     "inspect": ("A", "enter", "n"),
+    "variants": ("v",),
     "merged": ("A", "enter", "n", "m"),
     "audit": ("A", "enter", "a"),
     "triage": ("A", "J"),

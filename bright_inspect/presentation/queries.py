@@ -248,5 +248,5 @@ def _differs_note(run: Run, baseline: Run) -> list[Cell]:
     text = f"they differ in {' and '.join(what)}"
     unknown = [each.name.system for each in (run, baseline) if each.name.variant is None]
     if unknown:
-        text += f" · variant of {unknown[0]} unknown, name it: {unknown[0]}@VARIANT=PATH"
+        text += f" · variant of {unknown[0]} unknown, name it: v V, or {unknown[0]}@VARIANT=PATH"
     return [(Span(text, "warning"),)]

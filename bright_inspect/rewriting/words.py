@@ -41,8 +41,15 @@ class Lengths:
     surviving: float | None
 
 
+def surviving_share(original: Counter[str], rewrite: Counter[str]) -> float | None:
+    """The share (0–1) of the original's words, each as often as it stands there, that the rewrite still has; None of an
+    original without words."""
+    total = original.total()
+    return (original & rewrite).total() / total if total else None
+
+
 def lengths(original: str, rewrite: str) -> Lengths:
     """How long an original and its rewrite are, and how many of the original's words survive."""
     before, after = normalised_words(original), normalised_words(rewrite)
-    shared = (Counter(before) & Counter(after)).total()
-    return Lengths(len(before), len(after), len(original), len(rewrite), shared / len(before) if before else None)
+    surviving = surviving_share(Counter(before), Counter(after))
+    return Lengths(len(before), len(after), len(original), len(rewrite), surviving)

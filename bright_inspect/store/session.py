@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bright_inspect.db import Cursor, Database
+from bright_inspect.domain.columns import need_full_labels
 from bright_inspect.domain.findings import Finding
 from bright_inspect.domain.names import BRIGHT_TASKS, RunName
 from bright_inspect.domain.ordering import TieRule
+from bright_inspect.errors import UsageError
 from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKey
 
 
@@ -83,6 +85,26 @@ class Session:
     def has_reasons(self) -> bool:
         """Whether a run came with the words of the reranker that made it."""
         return any(file.reasons is not None for run in self.runs for file in run.files)
+
+    def name_variant(self, run_id: int, variant: str | None) -> None:
+        """Say which variant a run was made with, or that it is not known. Its id stays, and with it its colour.
+
+        Raises:
+            UsageError: another run of the system was made with it.
+        """
+        names = [run.name for run in self.runs]
+        named = RunName(names[run_id].system, variant)
+        if any(name == named for other, name in enumerate(names) if other != run_id):
+            raise UsageError(
+                f"another run is {named.in_full} already.", f"Open one of them by another name: NAME@{variant}=PATH."
+            )
+        names[run_id] = named
+        in_full = need_full_labels(names)
+        baseline = self.baseline.run_id
+        self.runs = tuple(
+            replace(run, name=name, full_label=name in in_full) for run, name in zip(self.runs, names, strict=True)
+        )
+        self.baseline = self.runs[baseline]
 
     def close(self) -> None:
         """Close the database, and with it every cursor, whatever is running."""

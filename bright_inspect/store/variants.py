@@ -73,6 +73,21 @@ def variant_sql(collections: Collections, task: TaskKey, variant: str) -> str:
     return source.variant_sql(*task, variant)
 
 
+def variant_texts(
+    cursor: Cursor, collections: Collections, task: TaskKey, variant: str
+) -> tuple[int, list[tuple[str, str]]]:
+    """How many queries a loaded task has, and (original, text) of those that have a text by a variant at hand."""
+    counted = cursor.execute(f"SELECT count(*) FROM queries WHERE {task_condition(task)}").fetchone()
+    originals = f"SELECT query_id, position, text AS original FROM queries WHERE {task_condition(task)}"
+    if variant == ORIGINAL:
+        texts = f"SELECT original, original FROM ({originals})"
+    else:
+        rewrites = variant_sql(collections, task, variant)
+        texts = f"SELECT original, text FROM ({originals}) JOIN ({rewrites}) USING (query_id)"
+    rows = cursor.execute(f"FROM ({texts}) AS texts(original, text) WHERE text <> '' AND original IS NOT NULL")
+    return int(counted[0]) if counted else 0, [(str(original), str(text)) for original, text in rows.fetchall()]
+
+
 def variant_counts(cursor: Cursor, collections: Collections, tasks: Sequence[TaskKey]) -> list[VariantCount]:
     """How far each variant at hand covers each of these loaded tasks."""
     counts = []

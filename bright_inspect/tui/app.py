@@ -31,10 +31,10 @@ from bright_inspect.tui.runner import Runner, WorkFinished, message_of
 from bright_inspect.tui.saving_actions import SavingActions
 from bright_inspect.tui.screens.loading import LoadingScreen, ProgressMade
 from bright_inspect.tui.themes import THEMES
+from bright_inspect.tui.variant_actions import VariantActions
 
 if TYPE_CHECKING:
     from bright_inspect.domain.measures import Measure
-    from bright_inspect.domain.rankings import QueryKey
     from bright_inspect.store.collections import TaskKey
     from bright_inspect.store.request import OpenRequest
     from bright_inspect.tui.desk import Desk, Scored
@@ -56,7 +56,7 @@ def _commands() -> type[Provider]:
     return BrightCommands
 
 
-class BrightInspect(JudgingActions, SavingActions, App[BrightInspectError]):
+class BrightInspect(JudgingActions, SavingActions, VariantActions, App[BrightInspectError]):
     """The terminal program. ``run()`` returns the error that ended it, or None."""
 
     TITLE = "bright-inspect"
@@ -334,41 +334,6 @@ class BrightInspect(JudgingActions, SavingActions, App[BrightInspectError]):
             from bright_inspect.tui.screens.live import LiveScreen
 
             self.push_screen(LiveScreen(screen.view))
-
-    def action_lens(self) -> None:
-        """Look at the query at hand by its original text and by a rewrite."""
-        from bright_inspect.tui.screens.inspect import InspectScreen
-        from bright_inspect.tui.screens.lens import LensScreen
-
-        screen = self.desk_screen()
-        if isinstance(screen, InspectScreen) and screen.ready:
-            keys = [row.key for row in screen.rows]
-
-            def follow(key: QueryKey) -> None:
-                if key != screen.row.key:
-                    screen.go_to(keys.index(key))
-
-            self.push_screen(LensScreen(keys, keys.index(screen.row.key), tell_left=follow))
-
-    def action_trace(self) -> None:
-        """Read what there is about the query at hand by its outline."""
-        from bright_inspect.tui.screens.inspect import InspectScreen
-        from bright_inspect.tui.screens.lens import LensScreen
-
-        screen = self.desk_screen()
-        view = screen.view if isinstance(screen, InspectScreen | LensScreen) and screen.ready else None
-        if view is None:
-            return
-        from bright_inspect.presentation.traces import traces_of
-        from bright_inspect.tui.screens.trace import TraceScreen
-
-        traces = traces_of(view)
-        names = [name for name, _ in traces]
-        if not traces:
-            self.notify("There is no text about this query at hand.", markup=False)
-            return
-        variant = screen.variant if isinstance(screen, LensScreen) else None
-        self.push_screen(TraceScreen(view.key, traces, names.index(variant) if variant in names else 0))
 
     def action_explain(self) -> None:
         """Say why the document at hand is scored as it is."""

@@ -41,6 +41,7 @@ from bright_inspect.store.session import Session
 from bright_inspect.tui.live_desk import LiveDesk
 from bright_inspect.tui.locks import held
 from bright_inspect.tui.triage_desk import TriageDesk
+from bright_inspect.tui.variants_desk import VariantsDesk
 
 #: Listed documents of this many characters are read along with their query, so that the cursor moves without waiting.
 _SHORT_TEXT = 20_000
@@ -71,6 +72,7 @@ class Desk:
         self.triage = TriageDesk(
             self.session, self._cursor, opening.request.journals, opening.request.triage, self.live
         )
+        self.variants = VariantsDesk(self.session, self._cursor)
         #: The tags of each query and of its documents.
         self.tags: dict[QueryKey, frozenset[str]] = self.triage.query_tags()
         self._said = self.triage.said_of_queries()
@@ -101,6 +103,18 @@ class Desk:
         self.run_index = (self.run_index + 1) % count
         if self.run_index == self.baseline_index:
             self.run_index = (self.run_index + 1) % count
+
+    def name_variant(self, run_id: int, variant: str | None) -> None:
+        """Say which variant a run was made with; all that is named after runs follows.
+
+        Raises:
+            UsageError: as ``Session.name_variant``.
+        """
+        self.session.name_variant(run_id, variant)
+        runs, scores = self.session.runs, self.scored.scores
+        self.scored = replace(
+            self.scored, scores={key: replace(score, run=runs[key[0]]) for key, score in scores.items()}
+        )
 
     def convert(self, token: CancelToken) -> None:
         """Write the run cache; queries can be read afterwards."""

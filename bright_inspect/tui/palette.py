@@ -61,6 +61,9 @@ class BrightCommands(Provider):
         if len(tasks) > 1:
             for task in tasks:
                 yield Possibility(f"queries of {visible(task[1])}", partial(app.open_task, (task,)))
+        for run in app.desk.session.runs:
+            name = f"which variant {visible(run.name.in_full)} was made with"
+            yield Possibility(name, partial(app.ask_variant, run.run_id))
         from bright_inspect.domain.measures import parse_measure
         from bright_inspect.tui.screens.measure_choice import OFFERED
 

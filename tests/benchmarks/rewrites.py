@@ -108,7 +108,7 @@ async def measure(data: Path, rewrite: Path) -> dict[str, tuple[list[float], flo
         if not isinstance(app.screen, TraceScreen):
             raise RuntimeError(f"{app.screen} is shown")
         await keys("outline: next part", ["down"] * 30)
-        await keys("outline: fold one", ["space"] * 16)
+        await keys("outline: fold one", ["f"] * 16)
         await keys("outline: fold all, open all", ["z"] * 16)
     return found
 

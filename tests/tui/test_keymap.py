@@ -19,10 +19,13 @@ from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.screens.explain import ExplainScreen
 from bright_inspect.tui.screens.help import HelpScreen
 from bright_inspect.tui.screens.inspect import InspectScreen
+from bright_inspect.tui.screens.lens import LensScreen
 from bright_inspect.tui.screens.live import LiveScreen
 from bright_inspect.tui.screens.overview import OverviewScreen
 from bright_inspect.tui.screens.queries import QueriesScreen
+from bright_inspect.tui.screens.trace import TraceScreen
 from bright_inspect.tui.screens.triage import TriageScreen
+from bright_inspect.tui.screens.variants import VariantsScreen
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 from tests.tui.driving import demo_app, driven, inspect, line, press, queries, reader_of, screen_of, table_of
@@ -43,6 +46,11 @@ TOGETHER = [
     ("everywhere", "ablation", "reader"),
     ("everywhere", "triage", "lists"),
     ("everywhere", "triage", "reader"),
+    ("everywhere", "variants", "lists"),
+    ("everywhere", "lens", "lists"),
+    ("everywhere", "lens", "reader"),
+    ("everywhere", "trace", "lists"),
+    ("everywhere", "trace", "reader"),
 ]
 OWNERS: dict[str, type[DOMNode]] = {
     "everywhere": BrightInspect,
@@ -54,6 +62,9 @@ OWNERS: dict[str, type[DOMNode]] = {
     "explain": ExplainScreen,
     "ablation": AblationScreen,
     "triage": TriageScreen,
+    "variants": VariantsScreen,
+    "lens": LensScreen,
+    "trace": TraceScreen,
     "lists": LineTable,
     "reader": TextReader,
 }

@@ -55,6 +55,25 @@ def test_inspect(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
     assert snap_compare(demo_app(), terminal_size=size, run_before=after("A", "enter", "n"))
 
 
+VARIANT_RUNS = ("runs/bm25@original.trec", "runs/bm25@demo_reason.trec", "runs/minilm@original.trec")
+
+
+@pytest.mark.parametrize("table", ["tasks", "queries"])
+@pytest.mark.parametrize("size", [NARROW, WIDE, LARGE], ids=["80x24", "120x34", "200x60"])
+def test_variants(
+    snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], table: str
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    keys = ("v",) if table == "tasks" else ("v", "tab")
+    assert snap_compare(app_of(*VARIANT_RUNS, dataset="demo"), terminal_size=size, run_before=after(*keys))
+
+
+def test_which_variant(snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    app = app_of(*VARIANT_RUNS, dataset="demo")
+    assert snap_compare(app, terminal_size=NARROW, run_before=after("v", "j", "V"))
+
+
 def test_merged(snap_compare: SnapCompare) -> None:
     assert snap_compare(demo_app(), terminal_size=WIDE, run_before=after("A", "enter", "m", "j"))
 

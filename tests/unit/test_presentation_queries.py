@@ -113,8 +113,8 @@ def test_headline() -> None:
         ("qwen@original", "bm25@original", ""),
         ("qwen", "bm25", ""),
         ("qwen", "bm25@original",
-         "they differ in system and variant · variant of qwen unknown, name it: qwen@VARIANT=PATH"),
-        ("bm25@x", "bm25", "they differ in variant · variant of bm25 unknown, name it: bm25@VARIANT=PATH"),
+         "they differ in system and variant · variant of qwen unknown, name it: v V, or qwen@VARIANT=PATH"),
+        ("bm25@x", "bm25", "they differ in variant · variant of bm25 unknown, name it: v V, or bm25@VARIANT=PATH"),
     ],
 )  # fmt: skip
 def test_what_differs_is_said(run: str, baseline: str, expected: str) -> None:

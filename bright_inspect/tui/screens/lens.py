@@ -170,6 +170,29 @@ class LensScreen(LensView):
             request = LiveRequest(live.retriever, self.variant or "", self._rewrite, live.depth, live.reranker)
             self.app.push_screen(AblationScreen(self._view, request))
 
+    def action_inspect(self) -> None:
+        """The lists of the runs for this query."""
+        from bright_inspect.tui.screens.inspect import InspectScreen
+
+        if isinstance(self.app.screen_stack[-2], InspectScreen):
+            while self.leave_level():
+                pass
+            self.app.pop_screen()
+            return
+        rows = {row.key: row for row in self.desk.scored.rows}
+        shown = [rows[key] for key in self._keys if key in rows]
+        place = next((place for place, row in enumerate(shown) if row.key == self.key), None)
+        if place is None:
+            self.notify("No run has a list for this query.", markup=False)
+            return
+
+        def follow(key: QueryKey) -> None:
+            if self.ready and key in self._keys and key != self.key:
+                self._wanted = self._keys.index(key)
+                self._load()
+
+        self.app.push_screen(InspectScreen(shown, place, "the list you came from", follow))
+
     def action_live(self) -> None:
         """Search the query live, and edit it."""
         from bright_inspect.tui.screens.live import LiveScreen

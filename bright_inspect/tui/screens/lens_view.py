@@ -35,6 +35,7 @@ from bright_inspect.presentation.lens_words import (
 )
 from bright_inspect.rewriting.lens import Lens
 from bright_inspect.rewriting.word_change import WordChange
+from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui.screens.base import AuditTarget
 from bright_inspect.tui.screens.copying import CopyingScreen
@@ -93,6 +94,16 @@ class LensView(CopyingScreen):
         return self._view
 
     @property
+    def key(self) -> QueryKey:
+        """The query that is wanted on screen."""
+        return self._keys[self._wanted]
+
+    @property
+    def tasks(self) -> tuple[TaskKey, ...]:
+        """The query's task."""
+        return ((self.key.dataset, self.key.task),)
+
+    @property
     def document(self) -> str | None:
         """The document of the row under the cursor."""
         if self._lens is None or self._tab == "Words" or (row := self.query_one(LineTable).row) is None:
@@ -122,7 +133,7 @@ class LensView(CopyingScreen):
                 self._show_texts()
 
     def _show_lines(self) -> None:
-        key, view = self._keys[self._wanted], self._view
+        key, view = self.key, self._view
         text = " ".join((view.text or "").split())[:600] if view is not None else "reading the query …"
         title: Cell = (Span("lens  ", "accent"), Span(f"{key.task} {key.query_id}  ", "accent"), Span(text, "strong"))
         place = (Span(f"{self._wanted + 1} of {len(self._keys)}", "dim"),)

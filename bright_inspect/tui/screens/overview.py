@@ -31,7 +31,9 @@ class OverviewScreen(DeskScreen):
         with Vertical(id="overview-notes"):
             for _ in range(_MOST_NOTES):
                 yield CellLine(classes="note")
-        yield CellLine((Span("Enter opens a task's queries · A all queries · ? all keys", "dim"),), id="hint")
+        yield CellLine(
+            (Span("Enter opens a task's queries · A all queries · v variants · ? all keys", "dim"),), id="hint"
+        )
         yield KeyLine("overview")
 
     def on_mount(self) -> None:

@@ -6,19 +6,16 @@ from collections.abc import Sequence
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.widgets import Input
 
 from bright_inspect.domain.rankings import QueryKey
-from bright_inspect.errors import UsageError
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
 from bright_inspect.presentation.conditions import exclusion_note
-from bright_inspect.presentation.filters import FILTER_HINT, RowFilter, parse_filter
 from bright_inspect.presentation.queries import Comparison as Compared
 from bright_inspect.presentation.queries import SortKey, headline, query_columns, query_row, sort_rows
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.screens.filtering import FilteringScreen
 from bright_inspect.tui.strips import cell_width
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
@@ -54,7 +51,7 @@ class _QueryLines(Sequence[TableRow]):
         return query_row(self._rows[index], self._columns, self._compared)
 
 
-class QueriesScreen(DeskScreen):
+class QueriesScreen(FilteringScreen):
     """The queries of one task, or of several."""
 
     BINDINGS = keymap.bindings("queries")
@@ -64,7 +61,6 @@ class QueriesScreen(DeskScreen):
         self._tasks = tasks
         self._sort: SortKey = "change"
         self._descending = True
-        self._filter = RowFilter("", ())
         self._shown: list[QueryRow] = []
         self._note_lines = 1
 
@@ -80,7 +76,7 @@ class QueriesScreen(DeskScreen):
             yield CellLine(id="notes" if number == 0 else f"notes{number + 1}", classes="notes")
         yield LineTable(id="queries", empty_message="no query matches the filter · Esc clears it")
         yield CellLine(id="status")
-        yield Input(id="filter", classes="hidden", placeholder=FILTER_HINT, select_on_focus=False)
+        yield self.filter_line()
         yield KeyLine("queries")
 
     def on_mount(self) -> None:
@@ -92,12 +88,11 @@ class QueriesScreen(DeskScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         if not self.left:
-            self._show()
+            self.show_rows()
 
     def desk_changed(self) -> None:
-        if self._filter.text:
-            self._filter = self._parsed(self._filter.text) or self._filter
-        self._show()
+        self.parse_filter_anew()
+        self.show_rows()
 
     @property
     def shown(self) -> Sequence[QueryRow]:
@@ -114,7 +109,7 @@ class QueriesScreen(DeskScreen):
             name = {"change": "|Δ|", "delta": "Δ", "rank": "best gold rank"}.get(self._sort, self._sort)
         return name
 
-    def _show(self) -> None:
+    def show_rows(self) -> None:
         """Fill the table anew; the cursor stays on its query."""
         desk, table = self.desk, self.query_one(LineTable)
         if not table.is_mounted or not self.size.width:
@@ -122,19 +117,19 @@ class QueriesScreen(DeskScreen):
         compared = desk.compared
         current = self._shown[table.cursor].key if self._shown else None
         of_tasks = [row for row in desk.scored.rows if (row.key.dataset, row.key.task) in self._tasks]
-        matching = [row for row in of_tasks if self._filter(row)]
+        matching = [row for row in of_tasks if self.row_filter(row)]
         self._shown = sort_rows(matching, self._sort, self._descending, compared)
         columns = query_columns(of_tasks, compared, self.size.width, self._sort, self._descending, len(self._tasks))
         cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
         table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
-        lines = headline(matching, compared, by_task=not self._filter.text, narrow=self.size.width < 100)
+        lines = headline(matching, compared, by_task=not self.row_filter.text, narrow=self.size.width < 100)
         notes = lines.notes
         if excluded := exclusion_note(
             list(dict.fromkeys((compared.run, compared.baseline))), desk.scored.scores, desk.scored.effects, self._tasks
         ):
             notes = (*notes, excluded)
         task = self._tasks[0][1] if len(self._tasks) == 1 else f"mean of {len(self._tasks)} tasks"
-        if self._filter.text:
+        if self.row_filter.text:
             task = f"{len(matching):,} of {len(of_tasks):,} queries"
         title = (Span(f"{task}  ", "strong"),)
         self.query_one("#top", CellLine).set_cells(*self.top_cells())
@@ -149,15 +144,15 @@ class QueriesScreen(DeskScreen):
 
     def _show_notes(self, notes: Sequence[Cell]) -> None:
         # A filter does not take lines away: the table would jump with every letter typed.
-        self._note_lines = len(notes) if not self._filter.text else max(self._note_lines, len(notes))
+        self._note_lines = len(notes) if not self.row_filter.text else max(self._note_lines, len(notes))
         for index, line in enumerate(self.query(".notes").results(CellLine)):
             line.set_cells(notes[index] if index < len(notes) else ())
             line.set_class(index >= max(1, self._note_lines), "hidden")
 
     def _show_status(self, queries: int) -> None:
         left = [Span(f"{len(self._shown):,} of {queries:,} queries · by {self.order}", "dim")]
-        if self._filter.text:
-            left += [Span(" · filter ", "dim"), Span(self._filter.text, "accent"), Span(" · Esc clears it", "dim")]
+        if self.row_filter.text:
+            left += [Span(" · filter ", "dim"), Span(self.row_filter.text, "accent"), Span(" · Esc clears it", "dim")]
         hint = (Span("Enter inspects · / filters · = < > sort", "dim"),)
         self.query_one("#status", CellLine).set_cells(tuple(left), hint)
 
@@ -166,7 +161,7 @@ class QueriesScreen(DeskScreen):
     def _sort_by(self, key: SortKey, descending: bool) -> None:
         self._sort, self._descending = key, descending
         self._shown = []  # the cursor goes to the first row of the new order
-        self._show()
+        self.show_rows()
 
     def action_sort_change(self) -> None:
         """Largest |Δ| first."""
@@ -210,53 +205,6 @@ class QueriesScreen(DeskScreen):
         if key is None:  # the bar
             key = "delta"
         self._sort_by(key, not self._descending if key == self._sort else key not in ("id", "query", "task", "rank"))
-
-    # --- filtering -----------------------------------------------------------------------------------------------
-
-    def action_filter(self) -> None:
-        """Open the filter line."""
-        line = self.query_one("#filter", Input)
-        line.value = self._filter.text
-        line.remove_class("hidden")
-        line.focus()
-
-    def _parsed(self, text: str) -> RowFilter | None:
-        compared = self.desk.compared
-        try:
-            return parse_filter(text, compared.run.run_id, compared.baseline.run_id, self.desk.tags)
-        except UsageError as error:
-            self.query_one("#status", CellLine).set_cells((Span(f"{error.message} {error.hint}", "error"),))
-            return None
-
-    @on(Input.Changed, "#filter")
-    def filter_while_typing(self, message: Input.Changed) -> None:
-        """Narrow the list as the filter is typed; a term that is not finished changes nothing."""
-        parsed = self._parsed(message.value)
-        if parsed is not None and parsed.text != self._filter.text:
-            self._filter = parsed
-            self._show()
-
-    @on(Input.Submitted, "#filter")
-    def accept_filter(self, message: Input.Submitted) -> None:
-        """Keep the filter and go back to the list."""
-        if self._parsed(message.value) is not None:
-            self._close_filter_line()
-
-    def _close_filter_line(self) -> None:
-        self.query_one("#filter", Input).add_class("hidden")
-        self.query_one(LineTable).focus()
-
-    def leave_level(self) -> bool:
-        """Esc leaves the filter line, then clears the filter, then leaves the screen."""
-        if self.query_one("#filter", Input).has_focus:
-            self._close_filter_line()
-            return True
-        if self._filter.text:
-            self._filter = RowFilter("", ())
-            self.query_one("#filter", Input).value = ""
-            self._show()
-            return True
-        return False
 
     # --- inspecting ----------------------------------------------------------------------------------------------
 
