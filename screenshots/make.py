@@ -44,6 +44,7 @@ PICTURES = {
     "queries": ("A",),
     "inspect": ("A", "enter", "n"),
     "variants": ("v",),
+    "lens": ("A", "enter", "v", "right"),
     "merged": ("A", "enter", "n", "m"),
     "audit": ("A", "enter", "a"),
     "triage": ("A", "J"),

@@ -68,6 +68,19 @@ def test_variants(
     assert snap_compare(app_of(*VARIANT_RUNS, dataset="demo"), terminal_size=size, run_before=after(*keys))
 
 
+@pytest.mark.parametrize(
+    ("size", "keys"),
+    [(NARROW, ("v",)), (WIDE, ("v", "right", "j")), (LARGE, ("v", "right", "right", "right"))],
+    ids=["80x24-words", "120x34-bridges", "200x60-documents"],
+)
+def test_lens(snap_compare: SnapCompare, size: tuple[int, int], keys: tuple[str, ...]) -> None:
+    assert snap_compare(demo_app(), terminal_size=size, run_before=after("A", "enter", *keys))
+
+
+def test_trace(snap_compare: SnapCompare) -> None:
+    assert snap_compare(demo_app(), terminal_size=NARROW, run_before=after("A", "enter", "o", "j", "f"))
+
+
 def test_which_variant(snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     app = app_of(*VARIANT_RUNS, dataset="demo")
