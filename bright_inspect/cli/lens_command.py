@@ -33,6 +33,7 @@ from bright_inspect.store.request import OpenRequest
 
 if TYPE_CHECKING:
     from bright_inspect.rewriting.added_terms import AddedTerm, Pull
+    from bright_inspect.rewriting.leaks import Leaks
     from bright_inspect.rewriting.lens import Lens
     from bright_inspect.rewriting.word_change import WordChange
     from bright_inspect.store.session import Session
@@ -49,6 +50,7 @@ class _Looked:
     key: QueryKey
     values: tuple[float | None, float | None]
     words: WordChange
+    shared: Leaks
     lens: Lens
 
 
@@ -125,6 +127,7 @@ def command(
 def _look(session: Session, wanted: _Wanted, measure: Measure | None, tell: Any, token: CancelToken) -> list[_Looked]:
     from bright_inspect.evaluation.defaults import default_measure
     from bright_inspect.retrieval.registry import find_retriever
+    from bright_inspect.rewriting.leaks import find_leaks
     from bright_inspect.rewriting.lens import look, runs_by_text
     from bright_inspect.rewriting.word_change import compare_words
     from bright_inspect.store.corpus import task_corpus
@@ -166,8 +169,8 @@ def _look(session: Session, wanted: _Wanted, measure: Measure | None, tell: Any,
             golds = [gold.doc_id for gold in view.golds]
             texts: Mapping[str, str] = kept_texts(cursor, task, golds)
             lens = look(retriever, corpus, view, original, rewrite, by, stored, token.check)
-            words = compare_words(original, rewrite, {gold: texts.get(gold) for gold in golds}, token.check)
-            looked.append(_Looked(key, values, words, lens))
+            shared = find_leaks(original, rewrite, {gold: texts.get(gold) for gold in golds}, check=token.check)
+            looked.append(_Looked(key, values, compare_words(original, rewrite), shared, lens))
     finally:
         token.unwatch()
         cursor.close()
@@ -222,7 +225,7 @@ def _json(each: _Looked, session: Session) -> dict[str, Any]:
         "idf_source": lens.change.source,
         "shared": [
             {"gold_id": leak.gold_id, "words": leak.words, "text": words.rewrite[leak.start : leak.end]}
-            for leak in words.shared.leaks
+            for leak in each.shared.leaks
         ],
         "recomputed": [
             {"run": session.runs[run_id].name.in_full, "documents": len(found.scores), "of": found.of,
@@ -272,7 +275,7 @@ def _print(each: _Looked, session: Session) -> None:
     ]
     lines += [
         f"  shares {leak.words} words with {leak.gold_id}: {' '.join(words.rewrite[leak.start : leak.end].split())}"
-        for leak in words.shared.leaks
+        for leak in each.shared.leaks
     ]
     for line in lines:
         click.echo(visible(line))

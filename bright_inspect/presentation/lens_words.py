@@ -6,14 +6,15 @@ import re
 from collections.abc import Sequence
 
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
-from bright_inspect.rewriting.leaks import Leak
+from bright_inspect.rewriting.leaks import Leak, Leaks
 from bright_inspect.rewriting.word_change import WordChange
 
 StyledRange = tuple[int, int, str]
 
 
-def words_line(words: WordChange, narrow: bool) -> Cell:
-    """How long both texts are, how many of the original's words survive, and whether the rewrite quotes a gold."""
+def words_line(words: WordChange, shared: Leaks | None, narrow: bool) -> Cell:
+    """How long both texts are, how many of the original's words survive, and whether the rewrite quotes a gold (None:
+    not known yet)."""
     lengths = words.lengths
     times = f" ({lengths.rewrite_words / lengths.original_words:.1f} ×)" if lengths.original_words else ""
     spans = [Span(f"{lengths.original_words:,} → {lengths.rewrite_words:,} words{times}"), Span(" · ", "dim")]
@@ -21,7 +22,7 @@ def words_line(words: WordChange, narrow: bool) -> Cell:
         spans.append(Span("the original has no word", "warning"))
     else:
         spans.append(Span(f"{100 * lengths.surviving:.0f} % {'' if narrow else 'of the original’s words '}survive"))
-    if leaks := words.shared.leaks:
+    if shared is not None and (leaks := shared.leaks):
         passages = "a passage" if len(leaks) == 1 else f"{len(leaks)} passages"
         text = f" · shares {passages} with golds, up to {max(leak.words for leak in leaks)} words"
         spans.append(Span(text, "warning"))
@@ -80,9 +81,8 @@ def as_one(words: WordChange) -> tuple[str, list[StyledRange]]:
     return "".join(parts), styles
 
 
-def leak_caption(words: WordChange) -> Cell:
+def leak_caption(shared: Leaks) -> Cell:
     """What the table of shared passages is, and how many golds it is over."""
-    shared = words.shared
     return (
         Span(f"{shared.words} words in a row or more that the rewrite has from a gold, and not from the query", "dim"),
         Span(f" · {shared.coverage} golds at hand", "warning" if shared.golds < shared.of else "dim"),

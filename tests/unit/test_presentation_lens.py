@@ -18,6 +18,7 @@ from bright_inspect.presentation.traces import (
     traces_of,
 )
 from bright_inspect.rewriting.added_terms import AddedTerm
+from bright_inspect.rewriting.leaks import find_leaks
 from bright_inspect.rewriting.term_changes import DocumentChange, TermChange
 from bright_inspect.rewriting.traces import outline
 from bright_inspect.rewriting.word_change import compare_words
@@ -34,23 +35,23 @@ GOLD = {"bees/1.txt": "In short, foragers are the old bees of a hive and they di
 
 
 def test_words_that_went_and_came() -> None:
-    words = compare_words(ORIGINAL, REWRITE, GOLD)
-    assert text(words_line(words, narrow=False)) == (
+    words, shared = compare_words(ORIGINAL, REWRITE), find_leaks(ORIGINAL, REWRITE, GOLD)
+    assert text(words_line(words, shared, narrow=False)) == (
         "8 → 21 words (2.6 ×) · 75 % of the original’s words survive · shares a passage with golds, up to 12 words"
     )
-    assert "75 % survive" in text(words_line(words, narrow=True))
+    assert "75 % survive" in text(words_line(words, shared, narrow=True))
     removed, rewritten = side_by_side(words)
     assert all(style == "removed" for _, _, style in removed)
     kept = [REWRITE[start:end].strip() for start, end, style in rewritten if style == "strong"]
     assert "old bees leave" in " ".join(kept)
-    [leak] = leak_rows(words.shared.leaks, REWRITE)
+    [leak] = leak_rows(shared.leaks, REWRITE)
     assert text(leak.cells[1]).startswith("Foragers are the old bees of a hive, and they die outside")
     assert text(leak.cells[2]) == "bees/1.txt"
 
 
 @given(st.text("ab c.\n", max_size=40), st.text("ab c.\n", max_size=40))
 def test_both_texts_in_one(original: str, rewrite: str) -> None:
-    words = compare_words(original, rewrite, {})
+    words = compare_words(original, rewrite)
     whole, styles = as_one(words)
 
     def without(kind: str) -> str:

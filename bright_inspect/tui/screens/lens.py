@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.live import LiveRequest
+from bright_inspect.rewriting.leaks import Leaks, find_leaks
 from bright_inspect.rewriting.lens import Lens, runs_by_text
 from bright_inspect.rewriting.word_change import WordChange, compare_words
 from bright_inspect.store.query_view import QueryView
@@ -52,7 +53,7 @@ class LensScreen(LensView):
             self._show()
             return True
         self._queries.stop()
-        for lane in ("lens-words", "lens-document"):
+        for lane in ("lens-words", "lens-shared", "lens-document"):
             self.runner.cancel(lane)
         if self._tell_left is not None:
             self._tell_left(self._keys[self._index])
@@ -100,25 +101,38 @@ class LensScreen(LensView):
 
     def _compare(self) -> None:
         """Compare the words, which takes no corpus, then search both texts."""
-        self._words, self._lens, self._problem = None, None, ""
-        view, rewrite, texts = self._view, self._rewrite, self._texts
+        self._words, self._shared, self._lens, self._problem = None, None, None, ""
+        self.runner.cancel("lens")
+        self.runner.cancel("lens-shared")
+        view, rewrite = self._view, self._rewrite
         if view is None:
             return
         if self.variant is None:
             self._problem = "there is no rewrite of this query at hand: --variant NAME=FILE, or r and F10 to make one"
             self._show()
             return
-        golds = {gold.doc_id: texts.get(gold.doc_id) for gold in view.golds}
+        self._show(first=True)  # the texts as they are; what is worked out follows
 
         def compared(words: WordChange) -> None:
             if not self.left:
                 self._words = words
-                self._show(first=True)
+                self._show()
+                self._find_shared(view, rewrite)
+                self._look()
+
+        self.runner.start("lens-words", lambda token: compare_words(view.text or "", rewrite), compared)
+
+    def _find_shared(self, view: QueryView, rewrite: str) -> None:
+        golds = {gold.doc_id: self._texts.get(gold.doc_id) for gold in view.golds}
+
+        def found(shared: Leaks) -> None:
+            if not self.left:
+                self._shared = shared
+                self._show()
 
         self.runner.start(
-            "lens-words", lambda token: compare_words(view.text or "", rewrite, golds, token.check), compared
+            "lens-shared", lambda token: find_leaks(view.text or "", rewrite, golds, check=token.check), found
         )
-        self._look()
 
     def action_look(self) -> None:
         """Search both texts again, if that was stopped."""

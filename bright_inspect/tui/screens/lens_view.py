@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -33,9 +32,11 @@ from bright_inspect.presentation.lens_words import (
     words_caption,
     words_line,
 )
+from bright_inspect.rewriting.leaks import Leaks
 from bright_inspect.rewriting.lens import Lens
 from bright_inspect.rewriting.word_change import WordChange
 from bright_inspect.store.collections import TaskKey
+from bright_inspect.store.progress import CancelToken
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui.screens.base import AuditTarget
 from bright_inspect.tui.screens.copying import CopyingScreen
@@ -64,6 +65,7 @@ class LensView(CopyingScreen):
         self._view: QueryView | None = None
         self._texts: dict[str, str | None] = {}
         self._words: WordChange | None = None
+        self._shared: Leaks | None = None
         self._lens: Lens | None = None
         self._problem = ""
         self._retriever = SCORERS[0]
@@ -146,7 +148,7 @@ class LensView(CopyingScreen):
             number = f" {names.index(self.variant) + 1} of {len(names)} "
             right = (Span(self.variant, "strong"), Span(number, "dim"), self._key("lens-variant"))
         left = (
-            words_line(self._words, self.size.width < _WIDE)
+            words_line(self._words, self._shared, self.size.width < _WIDE)
             if self._words is not None
             else (Span("comparing the words …", "dim"),)
         )
@@ -176,29 +178,29 @@ class LensView(CopyingScreen):
         return Span(self.program.key_shown(name), "accent")
 
     def _tab_title(self, tab: Tab) -> str:
-        lens, words = self._lens, self._words
+        lens, shared = self._lens, self._shared
         counts: dict[Tab, int | None] = {
             "Bridges": len(lens.bridges.over_all.terms) if lens else None,
             "Drift": len(lens.drift.over_all.terms) if lens else None,
             "Documents": len(lens.doc_ids) if lens else None,
-            "Shared": len(words.shared.leaks) if words else None,
+            "Shared": len(shared.leaks) if shared else None,
         }
         count = counts.get(tab)
         return tab if count is None else f"{tab} {count}"
 
     def _show_table(self, *, first: bool) -> None:
         table, caption = self.query_one(LineTable), self.query_one("#lens-caption", CellLine)
-        lens, words, width = self._lens, self._words, self.size.width
+        lens, shared, width = self._lens, self._shared, self.size.width
         table.set_class(self._tab == "Words", "hidden")
         caption.set_cells(
             words_caption(self._as_one, self.program.key_shown("lens-inline")) if self._tab == "Words" else ()
         )
         at = 0 if first else table.cursor
         table.empty_message = self._empty_message()
-        if self._tab == "Shared" and words is not None:
+        if self._tab == "Shared" and shared is not None:
             columns = leak_columns()
-            table.set_rows(columns, leak_rows(words.shared.leaks, words.rewrite), cursor=at, keep_scroll=not first)
-            caption.set_cells(leak_caption(words))
+            table.set_rows(columns, leak_rows(shared.leaks, self._rewrite), cursor=at, keep_scroll=not first)
+            caption.set_cells(leak_caption(shared))
         elif lens is not None and self._tab in ("Bridges", "Drift"):
             bridges = self._tab == "Bridges"
             pull = lens.bridges if bridges else lens.drift
@@ -218,7 +220,9 @@ class LensView(CopyingScreen):
 
     def _empty_message(self) -> str:
         if self._tab == "Shared":
-            return "no passage of 8 words or more is shared with a gold" if self._words else "comparing the words …"
+            return (
+                "no passage of 8 words or more is shared with a gold" if self._shared else "comparing with the golds …"
+            )
         if self._lens is None:
             return self._problem or "searching both texts …"
         if self._tab == "Bridges":
@@ -231,9 +235,9 @@ class LensView(CopyingScreen):
         return self._inline or self.size.width < _WIDE
 
     def _document_of(self, row_key: str) -> str | None:
-        lens, words = self._lens, self._words
+        lens, shared = self._lens, self._shared
         if self._tab == "Shared":
-            return words.shared.leaks[int(row_key)].gold_id if words is not None and words.shared.leaks else None
+            return shared.leaks[int(row_key)].gold_id if shared is not None and shared.leaks else None
         if self._tab == "Documents" or lens is None:
             return row_key
         pull = lens.bridges if self._tab == "Bridges" else lens.drift
@@ -262,8 +266,8 @@ class LensView(CopyingScreen):
         if self._tab == "Documents" and lens is not None:
             there = row.key in lens.change.rewrite.scores
             left.set_lines(document_change_lines(lens.change.document(row.key), variant) if there else [])
-        elif self._tab == "Shared" and self._words is not None:
-            leak = self._words.shared.leaks[int(row.key)]
+        elif self._tab == "Shared" and self._shared is not None:
+            leak = self._shared.leaks[int(row.key)]
             left.set_text(self._rewrite, spans=[(leak.start, leak.end, "match")], scroll_to=leak.start)
         elif lens is not None:
             own = lens.places.get(row.key, ())
@@ -286,34 +290,50 @@ class LensView(CopyingScreen):
             right.set_text(words.rewrite, spans=rewritten)
 
     def _read_document(self, view: QueryView, doc_id: str, row_key: str) -> None:
-        tab, lens, words, live = self._tab, self._lens, self._words, self.desk.live
+        tab, lens, shared, live, name = self._tab, self._lens, self._shared, self.desk.live, self._retriever
         known = self._texts.get(doc_id)
 
-        def show(read: tuple[str | None, Places]) -> None:
+        def read(token: CancelToken) -> _Document | None:
+            text, places = live.document_terms(view, name, doc_id, known, token)
+            return None if text is None else _document(tab, doc_id, row_key, text, places, lens, shared)
+
+        def show(document: _Document | None) -> None:
             if self.left or self._tab != tab or self._lens is not lens or self.document != doc_id:
                 return
-            text, places = read
             reader = self.query_one("#lens-right", TextReader)
-            if text is None:
+            if document is None:
                 reader.set_text("")
-                return
-            spans, at = _document_spans(tab, row_key, text, places, lens, words)
-            heading = f"{doc_id}\n\n"
-            moved = [(start + len(heading), end + len(heading), style) for start, end, style in spans]
-            scroll_to = None if at is None else at + len(heading)
-            reader.set_text(heading + text, spans=[(0, len(doc_id), "strong"), *moved], scroll_to=scroll_to)
+            else:
+                reader.set_text(document.text, spans=document.spans, scroll_to=document.scroll_to)
 
-        name = self._retriever
-        self.runner.start("lens-document", partial(live.document_terms, view, name, doc_id, known), show)
+        self.runner.start("lens-document", read, show)
+
+
+class _Document(NamedTuple):
+    """A document below its id, with what is lit in it, and where it opens."""
+
+    text: str
+    spans: list[tuple[int, int, str]]
+    scroll_to: int | None
+
+
+def _document(
+    tab: Tab, doc_id: str, row_key: str, text: str, places: Places, lens: Lens | None, shared: Leaks | None
+) -> _Document:
+    spans, at = _document_spans(tab, row_key, text, places, lens, shared)
+    heading = f"{doc_id}\n\n"
+    moved = [(start + len(heading), end + len(heading), style) for start, end, style in spans]
+    scroll_to = None if at is None else at + len(heading)
+    return _Document(heading + text, [(0, len(doc_id), "strong"), *moved], scroll_to)
 
 
 def _document_spans(
-    tab: Tab, row_key: str, text: str, places: Places, lens: Lens | None, words: WordChange | None
+    tab: Tab, row_key: str, text: str, places: Places, lens: Lens | None, shared: Leaks | None
 ) -> tuple[list[tuple[int, int, str]], int | None]:
     """What is lit in the document of a row, and where it opens: the row's term, the words that were added, or the
     passage that is shared."""
-    if tab == "Shared" and words is not None:
-        leak = words.shared.leaks[int(row_key)]
+    if tab == "Shared" and shared is not None:
+        leak = shared.leaks[int(row_key)]
         return [(leak.gold_start, leak.gold_end, "match")], leak.gold_start
     if tab == "Documents" and lens is not None:
         if row_key not in lens.change.rewrite.scores:

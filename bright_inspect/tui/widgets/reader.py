@@ -132,12 +132,18 @@ class TextReader(ScrollView, can_focus=True, inherit_bindings=False):
             spans: Styled ranges over the text; where they overlap, later ones win.
             scroll_to: An offset to open at, with some lines of context above; the beginning by default.
         """
+        wrapped = text == self._text and bool(self._lines) and self._wrapped_width == self._text_width
         self._text = text
         self._ranges = flatten_ranges(spans, len(text))
         self._range_ends = [end for _, end, _ in self._ranges]
         self._anchor_offset = scroll_to or 0
         self._context_lines = CONTEXT_LINES if scroll_to else 0
-        self._wrap()
+        if wrapped:  # only what is lit changes
+            self._strips.clear()
+            self._scroll_to_anchor()
+            self.refresh()
+        else:
+            self._wrap()
 
     def set_lines(self, lines: Sequence[Cell]) -> None:
         """Show prepared lines of styled spans, wrapped like any text."""
