@@ -10,7 +10,6 @@ from collections import Counter
 import krippendorff
 import numpy
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from bright_inspect.judging.agreement import (
     LEVELS,
@@ -41,6 +40,9 @@ def random_ratings(seed: int) -> list[list[int | None]]:
 
 
 def test_kappa_is_that_of_scikit_learn() -> None:
+    # Here, because it takes two seconds to import, and every process of the tests collects all of them.
+    from sklearn.metrics import cohen_kappa_score
+
     undefined = 0
     for seed in range(1000):
         pairs = [(row[0], row[1]) for row in random_ratings(seed) if row[0] is not None and row[1] is not None]

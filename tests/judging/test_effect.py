@@ -69,7 +69,8 @@ SOME_RUNS = st.lists(st.dictionaries(st.sampled_from("123"), LISTS, min_size=1),
 JUDGED = st.dictionaries(st.sampled_from(DOCS), st.sampled_from([0, 1, 2]), min_size=1, max_size=4)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Each example opens a session of its own, and each candidate is scored again by another way.
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     runs=SOME_RUNS, qrels=st.dictionaries(st.sampled_from("12"), JUDGED, min_size=1), measure=st.sampled_from(MEASURES)
 )

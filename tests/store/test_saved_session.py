@@ -59,7 +59,20 @@ def small(inputs: Path) -> list[str | Path]:
     return [*small_runs(inputs), "--data", small_data(inputs)]
 
 
-COMMANDS = (("eval", "--per-query"), ("compare",), ("layers",), ("check",), ("eval", "-m", "AP@10,R@2,RR"))
+@pytest.fixture(scope="module")
+def small_saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small runs and data, saved once for all tests that look at the file alone."""
+    folder = tmp_path_factory.mktemp("saved")
+    return save(folder, *small(folder / "inputs"))
+
+
+@pytest.fixture
+def saved(small_saved: Path, tmp_path: Path) -> Path:
+    """A saved session of one's own."""
+    return Path(shutil.copy(small_saved, tmp_path / small_saved.name))
+
+
+COMMANDS = (("eval", "--per-query", "-m", "nDCG@10,AP@10,R@2,RR"), ("compare",), ("layers",), ("check",))
 
 
 def check_round_trip(inputs: Path, arguments: list[str | Path]) -> Path:
@@ -213,30 +226,28 @@ def test_any_client_reads_it(inputs: Path) -> None:
         assert (digest, size, kind) == (hashlib.sha256(content).hexdigest(), len(content), "trec")
 
 
-def test_it_is_not_changed_and_several_programs_may_open_it(inputs: Path) -> None:
-    saved = save(inputs.parent, *small(inputs))
+def test_it_is_not_changed_and_several_programs_may_open_it(saved: Path) -> None:
     before = saved.read_bytes(), saved.stat().st_mtime_ns
     saved.chmod(0o444)
     with opened_runs(saved), duckdb.connect(str(saved), read_only=True):
         other = process("eval", saved)
         assert other.returncode == 0, other.stderr
     assert (saved.read_bytes(), saved.stat().st_mtime_ns) == before
-    assert [path.name for path in inputs.parent.glob("*.duckdb*")] == ["saved.duckdb"]
+    assert [path.name for path in saved.parent.glob("*.duckdb*")] == ["saved.duckdb"]
 
 
-def test_odd_names(inputs: Path) -> None:
-    saved = save(inputs.parent, *small(inputs))
-    other = inputs.parent / "we[1]r'd %; odd.duckdb"
+def test_odd_names(saved: Path, tmp_path: Path) -> None:
+    other = tmp_path / "we[1]r'd %; odd.duckdb"
     saved.rename(other)
     assert answer("eval", other)["results"]
-    plain = inputs.parent / "no-suffix"
+    plain = tmp_path / "no-suffix"
     other.rename(plain)
     assert answer("eval", plain)["results"]
     with pytest.raises(UsageError, match="of 2 runs cannot be named x"):
         open_session_of(f"x={plain}")
     with pytest.raises(UsageError, match="two saved sessions"):
         open_session_of(plain, Path(shutil.copy(plain, plain.with_name("b.duckdb"))))
-    folder = inputs.parent / "folder"
+    folder = tmp_path / "folder"
     folder.mkdir()
     plain.rename(folder / "s.duckdb")
     with pytest.raises(UnreadableInput, match=r"no run among the 1 files in it, such as s\.duckdb \(a DuckDB file\)"):
@@ -278,8 +289,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_or_newer_file_is_one_line(inputs: Path, damage: str) -> None:
-    saved = save(inputs.parent, *small(inputs))
+def test_a_damaged_or_newer_file_is_one_line(saved: Path, damage: str) -> None:
     saved.chmod(0o644)
     change, told = DAMAGE[damage]
     change(saved)
@@ -304,8 +314,7 @@ def test_foreign_files(tmp_path: Path) -> None:
     assert (tmp_path / "empty.duckdb").read_bytes() == b""
 
 
-def test_a_flipped_byte_is_told_or_changes_nothing(inputs: Path) -> None:
-    saved = save(inputs.parent, *small(inputs))
+def test_a_flipped_byte_is_told_or_changes_nothing(saved: Path) -> None:
     content, wanted = saved.read_bytes(), answer("eval", saved, "--per-query")
     told = 0
     for place in range(5, len(content), len(content) // 40):

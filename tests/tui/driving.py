@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
+import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,12 +21,14 @@ from textual.widgets import Input, OptionList
 from bright_inspect.demo import demo_runs
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.store.request import OpenRequest
+from bright_inspect.store.run_cache import CACHE_VARIABLE, cache_folder
 from bright_inspect.tui.app import BrightInspect, make_app
 from bright_inspect.tui.screens.inspect import InspectScreen
 from bright_inspect.tui.screens.queries import QueriesScreen
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
+from tests.support import opened_runs
 
 AppPilot = Pilot[BrightInspectError]
 AnyScreen = TypeVar("AnyScreen", bound=Screen[Any])
@@ -48,9 +54,27 @@ def app_of(
     return app
 
 
-def demo_app(keys: Mapping[str, str] | None = None) -> BrightInspect:
-    """The program over the demo, as ``bright-inspect demo`` opens it."""
+def demo_app(keys: Mapping[str, str] | None = None, *, fresh: bool = False) -> BrightInspect:
+    """The program over the demo, as ``bright-inspect demo`` opens it the second time; the first time if ``fresh``.
+
+    Once it is settled there is no difference, but that converting the runs takes a third of a short test.
+    """
+    if not fresh:
+        shutil.copytree(_converted_demo(), cache_folder(), dirs_exist_ok=True)
     return app_of(*demo_runs(), dataset="demo", keys=keys)
+
+
+@functools.cache
+def _converted_demo() -> Path:
+    """The run cache after the demo was opened once: made once, and copied for each test."""
+    folder = Path(tempfile.mkdtemp(prefix="bright-inspect-demo-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+        with opened_runs(*demo_runs(), dataset="demo") as opening:
+            opening.convert()
+            assert opening.session.findings == []
+    return folder
 
 
 async def settle(pilot: AppPilot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 from textual.events import Key
@@ -14,6 +15,12 @@ _NAMED = {
     "/": "slash", "]": "right_square_bracket", "<": "less_than_sign", "T": "tab", "P": "pageup", "N": "pagedown",
     "L": "left", "R": "right", "J": "L",
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Some keys judge: the journal that they begin must not lie where later tests open it."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ async def test_an_unexpected_error_while_opening_ends_with_a_message() -> None:
 
 
 async def test_an_error_later_is_told_and_the_program_goes_on() -> None:
-    app = demo_app()
+    app = demo_app(fresh=True)
     async with driven(app) as pilot:
 
         def fail(token: CancelToken) -> None:
@@ -157,7 +157,7 @@ async def test_leaving_while_it_loads(key: str) -> None:
 async def test_keys_while_it_loads_lead_nowhere_odd(key: str) -> None:
     """Once the runs are open their first screen is shown, and one q leaves it."""
     go_on = threading.Event()
-    demo = demo_app()
+    demo = demo_app(fresh=True)
 
     def open_desk(progress: Callable[[Progress], None], token: CancelToken) -> Desk:
         assert go_on.wait(30)
