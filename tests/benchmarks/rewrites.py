@@ -100,6 +100,11 @@ async def measure(data: Path, rewrite: Path) -> dict[str, tuple[list[float], flo
         await keys("lens: to the end and back", ["end", "home"] * 8)
         await keys("lens: both as one text, and back", ["d"] * 16)
         found["lens: next query, its words"] = (await query_times(app, lens, ["n"] * 12), OPEN_LIMIT_MS)
+        await key_times(app, ["f2"])
+        await idle(app)
+        found["lens: next query of usual length"] = (await query_times(app, lens, ["p"] * 12), OPEN_LIMIT_MS)
+        await key_times(app, ["f2"])
+        await idle(app)
         await keys("lens: next table", ["right"] * 15)
         while lens._tab != "Documents":
             await key_times(app, ["right"])

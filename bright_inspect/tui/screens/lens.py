@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 
 from bright_inspect.domain.rankings import QueryKey
@@ -12,7 +13,9 @@ from bright_inspect.rewriting.word_change import WordChange, compare_words
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
 from bright_inspect.tui.read_ahead import ReadAhead
+from bright_inspect.tui.screens.base import SLOW_SECONDS
 from bright_inspect.tui.screens.lens_view import SCORERS, TABS, LensView
+from bright_inspect.tui.widgets.table import LineTable
 
 
 class LensScreen(LensView):
@@ -31,13 +34,15 @@ class LensScreen(LensView):
         """``variant`` is the rewrite to look at, the first at hand by default; ``tell_left`` is told the query that was
         on screen last."""
         super().__init__(keys, index, variant)
-        self._tell_left = tell_left
+        self._tell_left, self._direction = tell_left, 1
         self._queries = ReadAhead(self.desk, self.runner)
 
     def on_mount(self) -> None:
         super().on_mount()
         if self.ready:
             self.query_one("#lens-right").focus()
+            # In the frame of the key, which a message would miss.
+            self.watch(self.query_one(LineTable), "cursor", self._show_texts, init=False)
             self._load()
 
     def desk_changed(self) -> None:
@@ -67,7 +72,7 @@ class LensScreen(LensView):
         if not 0 <= wanted < len(self._keys):
             self.notify(f"This is the {'last' if step > 0 else 'first'} query of the list.", markup=False)
             return
-        self._wanted = wanted
+        self._wanted, self._direction = wanted, step
         self._load()
 
     def _load(self) -> None:
@@ -82,8 +87,6 @@ class LensScreen(LensView):
         if self.left:
             return
         self._index, self._view, self._texts = index, view, texts
-        if index + 1 < len(self._keys):
-            self._queries.read_on(self._keys[index + 1])
         self._compare()
 
     def action_next_variant(self) -> None:
@@ -111,16 +114,29 @@ class LensScreen(LensView):
             self._problem = "there is no rewrite of this query at hand: --variant NAME=FILE, or r and F10 to make one"
             self._show()
             return
-        self._show(first=True)  # the texts as they are; what is worked out follows
+
+        def show_plain() -> None:
+            if self._view is view and self._words is None:
+                self._show(first=True)
+
+        self.set_timer(SLOW_SECONDS, show_plain)  # the texts as they are, if comparing them takes long
 
         def compared(words: WordChange) -> None:
             if not self.left:
                 self._words = words
-                self._show()
-                self._find_shared(view, rewrite)
-                self._look()
+                self._show(first=True)
+                # What holds the interpreter waits until the words are painted.
+                self.call_after_refresh(self._go_on, words)
 
         self.runner.start("lens-words", lambda token: compare_words(view.text or "", rewrite), compared)
+
+    def _go_on(self, words: WordChange) -> None:
+        if self._view is not None and self._words is words and not self.left:
+            following = self._wanted + self._direction
+            if 0 <= following < len(self._keys):
+                self._queries.read_on(self._keys[following])
+            self._find_shared(self._view, self._rewrite)
+            self._look()
 
     def _find_shared(self, view: QueryView, rewrite: str) -> None:
         golds = {gold.doc_id: self._texts.get(gold.doc_id) for gold in view.golds}
@@ -150,6 +166,7 @@ class LensScreen(LensView):
         def done(lens: Lens) -> None:
             if not self.left:
                 self._lens = lens
+                gc.freeze()  # tens of thousands of parts: each full collection would look at all of them again
                 self._show(first=True)
 
         def failed() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
@@ -33,7 +32,7 @@ from bright_inspect.presentation.lens_words import (
     words_line,
 )
 from bright_inspect.rewriting.leaks import Leaks
-from bright_inspect.rewriting.lens import Lens
+from bright_inspect.rewriting.lens import Lens, runs_by_text
 from bright_inspect.rewriting.word_change import WordChange
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.progress import CancelToken
@@ -157,7 +156,9 @@ class LensView(CopyingScreen):
             self._show_scores()
         stored = stored_line(self._lens, self.desk.session, self.variant or "") if self._lens is not None else ()
         self.query_one("#lens-stored", CellLine).set_cells(stored)
-        self.query_one("#lens-stored").set_class(not stored, "hidden")
+        # The place is kept while both texts are searched, so that nothing moves.
+        has_stored = bool(self.variant and runs_by_text(self.desk.session, self.variant, "", ""))
+        self.query_one("#lens-stored").set_class(not has_stored, "hidden")
         tabs: list[Span] = []
         for tab in TABS:
             shown = f"[{self._tab_title(tab)}]" if tab == self._tab else f" {self._tab_title(tab)} "
@@ -242,11 +243,6 @@ class LensView(CopyingScreen):
             return row_key
         pull = lens.bridges if self._tab == "Bridges" else lens.drift
         return next((term.doc_id for term in pull.over_all.terms if term.term == row_key), None)
-
-    @on(LineTable.RowHighlighted)
-    def follow_cursor(self, message: LineTable.RowHighlighted) -> None:
-        """The row's words are lit in both texts."""
-        self._show_texts()
 
     def _show_texts(self) -> None:
         left, right = self.query_one("#lens-left", TextReader), self.query_one("#lens-right", TextReader)

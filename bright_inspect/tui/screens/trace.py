@@ -59,7 +59,10 @@ class TraceScreen(DeskScreen):
     def on_mount(self) -> None:
         super().on_mount()
         if self.ready:
-            self.query_one(LineTable).focus()
+            table = self.query_one(LineTable)
+            table.focus()
+            # In the frame of the key, which a message would miss.
+            self.watch(table, "cursor", self._read_part, init=False)
             self._open()
 
     def on_resize(self) -> None:
@@ -129,11 +132,6 @@ class TraceScreen(DeskScreen):
     def fold_chosen(self) -> None:
         """Enter folds."""
         self.action_fold()
-
-    @on(LineTable.RowHighlighted)
-    def follow_cursor(self, message: LineTable.RowHighlighted) -> None:
-        """Read the part under the cursor."""
-        self._read_part()
 
     # --- searching -----------------------------------------------------------------------------------------------
 
