@@ -227,8 +227,9 @@ def _kept(
     inputs: TaskInputs,
 ) -> _Done:
     """Rewrite queries into a file, beside those that are there already."""
-    from bright_inspect.rewriting.rewrite_file import Making, failures_of, opened_rewrites, write_sidecar
+    from bright_inspect.rewriting.rewrite_file import Making, opened_rewrites, write_sidecar
     from bright_inspect.rewriting.whole_task import making_lines, rewrite_queries, sidecar_json
+    from bright_inspect.store.sidecars import failures_of
 
     making = Making(
         *inputs.key, wanted.variant or "", wanted.from_variant, writer.name, writer.model, prompt.template,

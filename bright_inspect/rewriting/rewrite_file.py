@@ -21,7 +21,7 @@ from typing import IO, Any
 from bright_inspect.domain.visible import visible
 from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.rewriting.answers import Rewrite
-from bright_inspect.store.sidecars import sidecar_of
+from bright_inspect.store.sidecars import failures_of, sidecar_of
 
 #: How every line begins.
 _BEGINS = b'{"query_id": '
@@ -167,11 +167,6 @@ def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> I
             f"{error.filename or path}: cannot be read or written ({error.strerror or error}).",
             "Free disk, or name another --out; what was written stays.",
         ) from None
-
-
-def failures_of(path: Path) -> Path:
-    """The file of the queries that have no rewrite in ``path``."""
-    return path.with_name(path.name + ".failures.jsonl")
 
 
 def write_sidecar(path: Path, made: Mapping[str, Any]) -> None:

@@ -111,7 +111,10 @@ def rewrite_queries(
             raise
 
     def settle(future: Future[Answered | Failure]) -> None:
-        outcome = future.result()
+        try:
+            outcome = future.result()
+        except _Stopped:
+            return  # by the error of another query, which this may be seen before
         if isinstance(outcome, Answered):
             keep(outcome)
             result.made += 1

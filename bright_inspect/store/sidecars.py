@@ -30,6 +30,11 @@ def sidecar_of(run: Path) -> Path:
     return run.with_name(run.name + ".json")
 
 
+def failures_of(rewrites: Path) -> Path:
+    """The file of the queries that have no rewrite in a file of rewrites."""
+    return rewrites.with_name(rewrites.name + ".failures.jsonl")
+
+
 def read_sidecar(run: Path) -> Sidecar | None:
     """The sidecar of a run that this program made; None where there is none, or it is another tool's or damaged."""
     path = sidecar_of(run)

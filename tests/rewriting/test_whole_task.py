@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from bright_inspect.errors import BrightInspectError, UsageError
 from bright_inspect.formats.tables import TextTable
 from bright_inspect.retrieval.protocol import Check, ignore_progress, never_stop
 from bright_inspect.rewriting.prompts import Prompt
-from bright_inspect.rewriting.rewrite_file import Making, failures_of, opened_rewrites
+from bright_inspect.rewriting.rewrite_file import Making, opened_rewrites
 from bright_inspect.rewriting.whole_task import Asking, Rewritten, making_lines, rewrite_queries
 from bright_inspect.store.progress import Cancelled
+from bright_inspect.store.sidecars import failures_of
 from tests.rewriting.writers import WordWriter
 
 PROMPT = Prompt("{query}", "the test")
@@ -74,6 +76,34 @@ def test_a_line_a_query_with_all_that_made_it(tmp_path: Path) -> None:
         "finish": "stop", "usage": {"completion_tokens": 2},
     }  # fmt: skip
     assert not failures_of(out).exists()
+
+
+def test_what_others_error_ends_is_no_error_of_its_own(tmp_path: Path) -> None:
+    out = tmp_path / "words.jsonl"
+    writer, failed = WordWriter(), threading.Event()
+
+    def slow() -> None:
+        # Ended by the other's error, and looked at first: it was asked first.
+        failed.wait(20)
+        time.sleep(0.1)
+
+    def refuse() -> None:
+        failed.set()
+        raise EndpointError("a key is wanted", "", lasting=True)
+
+    writer.fails = {"why 0": [slow], "why 1": [refuse]}
+
+    def late(done: int, total: int, message: str) -> None:
+        # Both are over when they are first looked at.
+        failed.wait(20)
+        time.sleep(0.3)
+
+    how, queries = making(), {"q0": "why 0", "q1": "why 1"}
+    with opened_rewrites(out, how, queries) as file:
+        keep = making_lines(file, how)
+        result = rewrite_queries(writer, PROMPT, queries, QUICK, keep, file.add_failure, late, never_stop)
+    assert result.stopped_by is not None
+    assert (result.made, result.failures) == (0, [])
 
 
 def test_the_file_is_read_as_queries(tmp_path: Path) -> None:
