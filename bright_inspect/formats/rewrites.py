@@ -35,7 +35,8 @@ class RewritesRead:
     ``golds`` the row's gold ids as JSON, NULL where it lists none.
 
     ``is_map`` says that a key may be the original text; else it is a query id. ``path`` is the file with the texts.
-    ``told`` is what the file says of itself: the rewriting method, and the task's name as its writer spells it.
+    ``told`` is what the file says of itself: the rewriting method or the variant's name, and the task's name as its
+    writer spells it.
     """
 
     path: Path
@@ -59,7 +60,7 @@ def read_rewrites_into(cursor: Cursor, path: Path, table: str) -> RewritesRead:
     )
     if _is_map(texts):
         return RewritesRead(texts, table, True, tuple(_read_map(cursor, texts, table)), told)
-    rows = TextTable(texts, rewritten=True, also=("task", "gold_ids"))
+    rows = TextTable(texts, rewritten=True, also=("task", "gold_ids", "variant"))
     findings = [finding for finding in rows.findings(cursor) if finding.code != "repeated-id"]
     try:
         cursor.execute(f"""
@@ -69,8 +70,11 @@ def read_rewrites_into(cursor: Cursor, path: Path, table: str) -> RewritesRead:
         counted = cursor.execute(
             f"SELECT (SELECT count(*) FROM ({rows.sql})) - (SELECT count(*) FROM {identifier(table)})"
         ).fetchone()
+        named_in_rows = cursor.execute(f"SELECT DISTINCT trim(variant) FROM ({rows.sql}) LIMIT 2").fetchall()
     except DatabaseError as error:
         raise UnreadableInput(f"{texts}: cannot be read ({reason_of(error)}).", _EXPECTED) from None
+    if told[0] is None and len(named_in_rows) == 1:
+        told = (named_in_rows[0][0] or None, told[1])
     if counted and counted[0]:
         findings.append(_repeated(texts, int(counted[0]), "id(s)"))
     return RewritesRead(texts, table, False, tuple(findings), told)

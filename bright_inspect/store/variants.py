@@ -18,6 +18,7 @@ from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.rewrites import QUERYGYM_SUFFIX, RewritesRead, read_rewrites_into
 from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKey, split_layer, task_condition
+from bright_inspect.store.sidecars import failures_of, sidecar_of
 
 #: What Live calls a text that was typed.
 EDITED = "edited"
@@ -142,7 +143,8 @@ def load_given_variants(
 
 
 def _named_files(arguments: Sequence[str]) -> list[tuple[str | None, Path]]:
-    """The files that the arguments name; of a folder all below it, QueryGym's descriptions by their texts only.
+    """The files that the arguments name; of a folder all below it but what lies beside rewrites: QueryGym's
+    descriptions, and the sidecars and failures of ``rewrite``.
 
     Raises:
         UnreadableInput: there is nothing in a folder.
@@ -156,8 +158,9 @@ def _named_files(arguments: Sequence[str]) -> list[tuple[str | None, Path]]:
         files = [
             file for file in sorted(path.rglob("*")) if file.is_file() and not file.name.startswith((".", "README"))
         ]
-        described = {file.with_name(file.name.removesuffix(QUERYGYM_SUFFIX) + ".json") for file in files}
-        files = [file for file in files if file not in described]
+        beside = {file.with_name(file.name.removesuffix(QUERYGYM_SUFFIX) + ".json") for file in files}
+        beside |= {each for file in files for each in (sidecar_of(file), failures_of(file))}
+        files = [file for file in files if file not in beside]
         if not files:
             raise UnreadableInput(f"{path}: no file of rewrites in it.", "Name a file, or a folder of them.")
         named += [(name, file) for file in files]

@@ -137,6 +137,19 @@ def test_folder_of_a_file_a_task_is_named_by_its_folder(data: Path, tmp_path: Pa
     assert found == {("inf-x", "pony"): {"1": "of pony"}, ("inf-x", "aops"): {"1": "of aops"}}
 
 
+def test_folder_of_what_rewrite_makes(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    line = json.dumps({"query_id": "1", "query": "one", "dataset": "bright", "task": "pony", "variant": "qwen"})
+    path = write(folder / "pony.jsonl", line + "\n")
+    write(folder / "pony.jsonl.json", {"made_by": "bright-inspect rewrite", "variant": "qwen"})
+    write(folder / "pony.jsonl.failures.jsonl", json.dumps({"query_id": "2", "error": "empty", "tries": 3}) + "\n")
+    for argument in (path, str(folder)):
+        found, findings = joined(data, argument)
+        assert found == {("qwen", "pony"): {"1": "one"}}, "the lines tell the variant"
+        assert [finding.code for finding in findings] == ["variant-lacks-queries"]
+    assert set(joined(data, f"new={path}")[0]) == {("new", "pony")}
+
+
 def test_querygym_by_its_description_its_texts_or_its_folder(data: Path, tmp_path: Path) -> None:
     folder = tmp_path / "query2doc" / "model"
     texts = write(folder / "ab.queries.tsv", "1\tone\n")
