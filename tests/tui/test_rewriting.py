@@ -184,6 +184,33 @@ async def test_the_prompt_is_edited_and_kept_for_the_task(model_server: ModelSer
         assert screen_of(pilot, LiveScreen)._request.text_from is None
 
 
+async def test_whether_a_rewrite_was_edited_is_known_after_undoing_and_failures(model_server: ModelServer) -> None:
+    def edited_after() -> object:
+        made = screen_of(pilot, LiveScreen)._request.text_from
+        return None if made is None else made["edited_after"]
+
+    async with driven(demo_app()) as pilot:
+        await asked(pilot)
+        await press(pilot, "enter")
+        rewrite = text(pilot)
+        assert edited_after() is False
+        # Shown as text until the tag tells that it was a thought.
+        for fault in (chat_faults.cut_midway, chat_faults.events(chat_faults.said("hm </think>", "stop"))):
+            model_server.fault = fault
+            await press(pilot, "f10", "enter")
+            assert "the text is as it was" in note(pilot).lower()
+            assert text(pilot) == rewrite
+            assert edited_after() is False
+        model_server.fault = None
+        pilot.app.screen.query_one("#live-text", TextArea).insert(" and more")
+        assert edited_after() is True
+        await press(pilot, "f10", "enter")
+        assert edited_after() is False
+        await press(pilot, "f12")
+        assert "and more" in text(pilot)
+        assert edited_after() is True
+
+
 async def test_without_a_server_a_model_is_typed(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BRIGHT_INSPECT_ENDPOINT")
     async with driven(demo_app(), NARROW) as pilot:

@@ -34,7 +34,8 @@ class Rewriting:
     def __init__(self, screen: DeskScreen, task: str, note: str) -> None:
         """``note`` selects the line that tells how far it is."""
         self._screen, self._task, self._note = screen, task, note
-        self._before: tuple[str, dict[str, Any] | None] | None = None
+        #: The text before, how it was made, and as what it was written.
+        self._before: tuple[str, dict[str, Any] | None, str] | None = None
         self._made: dict[str, Any] | None = None
         self._text = ""
         self._draft = Draft()
@@ -88,11 +89,12 @@ class Rewriting:
         self._screen.runner.cancel(_LANE)
         self._paint()
         self._end()
-        words = len(self._draft.text.split())
+        words = len(self._text.split())  # what is in the editor: more may have come since
         if words:
             self._keep({"finish": "stopped"})
             self._tell((Span(f"stopped after {words:,} words", "warning"), *self._undo_key()))
         else:
+            self._put_back()
             self._tell((Span("stopped before a word was written; the text is as it was", "dim"),))
         return True
 
@@ -101,10 +103,9 @@ class Rewriting:
         if self._before is None or self.busy:
             return False
         area = self._screen.query_one(TextArea)
-        now = (area.text, self._made)
-        text, self._made = self._before
+        now = (area.text, self._made, self._text)
+        area.text, self._made, self._text = self._before
         self._before = now
-        area.text = self._text = text
         area.move_cursor((0, 0))
         what = "the rewrite" if self._made else "the text before the rewrite"
         self._tell((Span(what, "strong"), *self._undo_key("changes back")))
@@ -113,7 +114,7 @@ class Rewriting:
     def _start(self, order: Order) -> None:
         desk, draft = self._screen.desk.live.rewriting, Draft()
         area = self._screen.query_one(TextArea)
-        self._before = (area.text, self._made)
+        self._before = (area.text, self._made, self._text)
         self._draft, self._order, self._text, self._began = draft, order, "", time.monotonic()
         self._said = f"{order.writer} is asked"
         area.read_only = True
@@ -160,6 +161,7 @@ class Rewriting:
         self._end()
         words, thinking = len(written.text.split()), len(written.thinking.split())
         if not words:
+            self._put_back()
             self._tell((Span(f"{written.problem} The text is as it was", "error"), *self._again_key()))
             return
         self._made = written.made
@@ -177,11 +179,17 @@ class Rewriting:
         if not self._screen.ready:
             return
         self._end()
-        if self._text and self._before is not None:
-            text, self._made = self._before
-            self._screen.query_one(TextArea).text = text
-        self._before = None
+        self._put_back()
         self._tell((Span("the rewrite failed; the text is as it was", "error"), *self._again_key()))
+
+    def _put_back(self) -> None:
+        """Put the text before into the editor; nothing was written that could be undone."""
+        if self._before is None:
+            return
+        text, made, written = self._before
+        if self._text:
+            self._screen.query_one(TextArea).text = text
+        self._made, self._text, self._before = made, written, None
 
     def _keep(self, more: dict[str, Any]) -> None:
         """Remember how a part of an answer was made."""
