@@ -22,6 +22,11 @@ def side(pilot: AppPilot, name: str) -> TextReader:
     return pilot.app.screen.query_one(f"#lens-{name}", TextReader)
 
 
+def outline_of(table: LineTable) -> str:
+    """The marks of the outline's rows: open or folded."""
+    return "".join(table.rows[place].cells[0][0].text for place in range(table.row_count))
+
+
 async def test_every_tab_of_a_query_and_the_next() -> None:
     async with driven(demo_app()) as pilot:
         await press(pilot, "A", "enter", "v")
@@ -119,11 +124,14 @@ async def test_a_trace_is_folded_and_searched() -> None:
         await press(pilot, "z")
         assert len(reader.text) < len(text)
         assert "▸" in reader.text
+        folded = outline_of(table)
         word = text.split()[-1].strip(".,")
         await press(pilot, "slash")
         screen.query_one("#filter", Input).value = word
         await settle(pilot)
         assert f"“{word}” 1 of {len(find_all(reader.text, word))}" in line(pilot, "#trace-line")
+        # What it stands in was opened, in the outline as in the text.
+        assert outline_of(table).count("▸") == reader.text.count("▸ ") < folded.count("▸")
         await press(pilot, "enter", "n", "escape", "o")
         assert "reasoning" in line(pilot, "#trace-line")
         await press(pilot, "q")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from textual import on
@@ -40,7 +41,8 @@ class TraceScreen(DeskScreen):
     def __init__(self, key: QueryKey, traces: Sequence[tuple[str, str]], place: int = 0) -> None:
         """``traces`` are (name, text), at least one; ``place`` is which to read first."""
         super().__init__()
-        self._key, self._traces, self._place = key, traces, place
+        self._key, self._traces = key, traces
+        self._asked = self._place = place  # the text that is read next, and the one on screen
         self._parts: Sequence[TracePart] = ()
         self._folded: set[int] = set()
         self._read = FoldedText("", (), (), ())
@@ -89,12 +91,13 @@ class TraceScreen(DeskScreen):
         return self._traces[self._place][1]
 
     def _open(self) -> None:
-        text = self._text
+        place = self._asked
+        text = self._traces[place][1]
 
         def done(parts: Sequence[TracePart]) -> None:
             if self.left:
                 return
-            self._parts, self._folded, self._match = parts, set(), -1
+            self._place, self._parts, self._folded, self._match = place, parts, set(), -1
             final = next((number for number, part in enumerate(parts) if part.role == "final"), 0)
             self._show(cursor=final)
 
@@ -102,7 +105,7 @@ class TraceScreen(DeskScreen):
 
     def action_next_trace(self) -> None:
         """Another text about the query."""
-        self._place = (self._place + 1) % len(self._traces)
+        self._asked = (self._asked + 1) % len(self._traces)
         self._open()
 
     def action_fold(self) -> None:
@@ -159,13 +162,21 @@ class TraceScreen(DeskScreen):
         if wanted == self._wanted:
             return
         self._wanted, self._match = wanted, -1
-        # What is searched for may stand in folded parts: those are opened.
-        for start, _ in find_all(self._text, wanted):
-            number = next((n for n, part in enumerate(self._parts) if part.start <= start < part.end), None)
-            ends = group_ends(self._parts) if self._folded else []
-            self._folded -= {head for head in self._folded if number is not None and head <= number < ends[head]}
-        self._build()
+        opened = self._folded_with(wanted) if self._folded else set()
+        if opened:
+            self._folded -= opened
+            row = self.query_one(LineTable).row
+            self._show(cursor=int(row.key) if row is not None else 0)
+        else:
+            self._build()
         self.action_next_match(1)
+
+    def _folded_with(self, wanted: str) -> set[int]:
+        """The folded parts in which what is searched for stands, or in what is below them."""
+        starts = [part.start for part in self._parts]
+        found = {bisect_right(starts, start) - 1 for start, _ in find_all(self._text, wanted)}
+        ends = group_ends(self._parts)
+        return {head for head in self._folded if not found.isdisjoint(range(head, ends[head]))}
 
     def action_next_match(self, step: int) -> None:
         """The next place of what was searched for."""
