@@ -28,6 +28,7 @@ from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UsageError
 from bright_inspect.presentation.numbers import percent, signed_percent
+from bright_inspect.retrieval.bm25 import BM25_NAMES
 from bright_inspect.store.progress import CancelToken, Progress
 from bright_inspect.store.request import OpenRequest
 
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from bright_inspect.rewriting.word_change import WordChange
     from bright_inspect.store.session import Session
 
-#: The retrievers whose scores are sums over terms.
-_SCORERS = ("bm25", "bm25-lucene", "rank-bm25")
 _WORDS_SHOWN = 10
 
 
@@ -76,7 +75,9 @@ class _Wanted:
     help="The N queries that the first run gains most on against the baseline.",
 )
 @click.option("--worst", default=0, type=click.IntRange(0), metavar="N", help="The N that it loses most on.")
-@click.option("--retriever", default="bm25", show_default=True, type=click.Choice(_SCORERS), help="What searches here.")
+@click.option(
+    "--retriever", default="bm25", show_default=True, type=click.Choice(BM25_NAMES), help="What searches here."
+)
 @measure_option
 @output_options
 def command(
@@ -282,5 +283,5 @@ def _print(each: _Looked, session: Session) -> None:
 
 
 def _terms(terms: Sequence[AddedTerm]) -> str:
-    named = [f"{term.surfaces[0] if term.surfaces else term.term} {term.part:.2f}" for term in terms[:_WORDS_SHOWN]]
+    named = [f"{term.word} {term.part:.2f}" for term in terms[:_WORDS_SHOWN]]
     return ", ".join(named) or "none"

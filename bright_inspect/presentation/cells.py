@@ -47,6 +47,11 @@ class Span:
 Cell = tuple[Span, ...]
 
 
+def column_title(text: str) -> Cell:
+    """The title of a column that stands back."""
+    return (Span(text, "dim"),)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A table column. ``width`` is in terminal cells; with ``flex`` > 0 it is the least width, and the room left is

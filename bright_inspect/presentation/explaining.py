@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bright_inspect.evaluation.explaining import Explanation
-from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, column_title
 from bright_inspect.presentation.numbers import bar
 from bright_inspect.presentation.reading import Reading
 from bright_inspect.retrieval.protocol import SentenceScore
@@ -49,27 +49,28 @@ def explanation_columns(explanation: Explanation, width: int) -> list[Column]:
     """Of terms: part, share, term and the query's words, and where there is room how the part comes about. Of
     sentences: score, and the sentence."""
 
-    def title(text: str) -> Cell:
-        return (Span(text, "dim"),)
-
     if explanation.score is None:
         return [
-            Column("score", title("score"), 7, align="right"),
+            Column("score", column_title("score"), 7, align="right"),
             Column("bar", (), _BAR),
-            Column("sentence", title("sentence"), 20, flex=1),
+            Column("sentence", column_title("sentence"), 20, flex=1),
         ]
     columns = [
-        Column("part", title("part"), 8, align="right"),
+        Column("part", column_title("part"), 8, align="right"),
         Column("bar", (), _BAR),
-        Column("term", title("term"), 12, flex=1),
-        Column("words", title("in the query"), 14, flex=1),
+        Column("term", column_title("term"), 12, flex=1),
+        Column("words", column_title("in the query"), 14, flex=1),
     ]
     if width >= 100:
         columns += [
-            Column("query", title("× query"), 8, align="right"),
-            Column("document", title("document"), 8, align="right"),
+            Column("query", column_title("× query"), 8, align="right"),
+            Column("document", column_title("document"), 8, align="right"),
         ]
-    return [*columns, Column("idf", title("idf"), 6, align="right"), Column("tf", title("tf"), 4, align="right")]
+    return [
+        *columns,
+        Column("idf", column_title("idf"), 6, align="right"),
+        Column("tf", column_title("tf"), 4, align="right"),
+    ]
 
 
 def explanation_rows(explanation: Explanation, columns: Sequence[Column]) -> list[TableRow]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bright_inspect.domain.measures import Measure
 from bright_inspect.domain.rankings import Ranking
-from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_style
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, column_title, run_style
 from bright_inspect.presentation.inspect import mark_of
 from bright_inspect.presentation.numbers import bar, delta_style, percent, signed_percent
 from bright_inspect.rewriting.added_terms import COMMON, AddedTerm, Pull
@@ -70,7 +70,7 @@ def pull_caption(pull: Pull, lens: Lens, *, bridges: bool) -> Cell:
     if found.more:
         spans.append(Span(f" · {found.more:,} more", "dim"))
     if found.folded:
-        words = ", ".join(term.surfaces[0] if term.surfaces else term.term for term in found.folded[:4])
+        words = ", ".join(term.word for term in found.folded[:4])
         more = " …" if len(found.folded) > 4 else ""
         spans.append(Span(f" · in over {COMMON:.0%} of documents, folded: {words}{more}", "dim"))
     return tuple(spans)
@@ -79,24 +79,21 @@ def pull_caption(pull: Pull, lens: Lens, *, bridges: bool) -> Cell:
 def term_columns(width: int, *, bridges: bool) -> list[Column]:
     """Part, term, the rewrite's words, and where there is room idf, tf and documents; the document it is largest in."""
 
-    def title(text: str) -> Cell:
-        return (Span(text, "dim"),)
-
     columns = [
-        Column("part", title("part"), 7, align="right"),
+        Column("part", column_title("part"), 7, align="right"),
         Column("bar", (), _BAR),
-        Column("words", title("in the rewrite"), 14, flex=2),
-        Column("golds", title("golds"), 5, align="right"),
-        Column("others", title("others"), 6, align="right"),
+        Column("words", column_title("in the rewrite"), 14, flex=2),
+        Column("golds", column_title("golds"), 5, align="right"),
+        Column("others", column_title("others"), 6, align="right"),
     ]
     if width >= 100:
         columns += [
-            Column("idf", title("idf"), 6, align="right"),
-            Column("tf", title("tf"), 4, align="right"),
-            Column("share", title("docs"), 7, align="right"),
+            Column("idf", column_title("idf"), 6, align="right"),
+            Column("tf", column_title("tf"), 4, align="right"),
+            Column("share", column_title("docs"), 7, align="right"),
         ]
     document = "largest in the gold" if bridges else "largest in"
-    return [*columns, Column("document", title(document), 16, flex=3, elide="middle")]
+    return [*columns, Column("document", column_title(document), 16, flex=3, elide="middle")]
 
 
 def term_rows(terms: Sequence[AddedTerm], columns: Sequence[Column]) -> list[TableRow]:
@@ -123,19 +120,16 @@ def term_rows(terms: Sequence[AddedTerm], columns: Sequence[Column]) -> list[Tab
 def document_columns(width: int) -> list[Column]:
     """Mark, ranks by both texts and the move; the id; scores, and where there is room the words that moved it most."""
 
-    def title(text: str) -> Cell:
-        return (Span(text, "dim"),)
-
     columns = [
         Column("mark", (), 2),
-        Column("before", title("orig"), 5, align="right"),
-        Column("after", title("new"), 5, align="right"),
-        Column("move", title("move"), 7, align="right"),
-        Column("id", title("document"), 20, flex=2, elide="middle"),
+        Column("before", column_title("orig"), 5, align="right"),
+        Column("after", column_title("new"), 5, align="right"),
+        Column("move", column_title("move"), 7, align="right"),
+        Column("id", column_title("document"), 20, flex=2, elide="middle"),
     ]
     if width >= 100:
-        columns.append(Column("scores", title("score"), 15, align="right"))
-    return [*columns, Column("words", title("moved most by"), 18, flex=3)]
+        columns.append(Column("scores", column_title("score"), 15, align="right"))
+    return [*columns, Column("words", column_title("moved most by"), 18, flex=3)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +188,8 @@ def _movers(change: DocumentChange) -> Cell:
     spans: list[Span] = []
     for term in [term for term in change.terms if term.difference][:_MOVERS]:
         spans += [Span("  ")] if spans else []
-        spans += [Span(_word(term)), Span(f" {_signed(term.difference)}", delta_style(term.difference))]
+        spans += [Span(term.word), Span(f" {_signed(term.difference)}", delta_style(term.difference))]
     return tuple(spans) or (Span("no word of either text", "dim"),)
-
-
-def _word(term: TermChange) -> str:
-    return term.surfaces[0] if term.surfaces else term.term
 
 
 def _signed(value: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, column_title
 from bright_inspect.rewriting.leaks import Leak, Leaks
 from bright_inspect.rewriting.word_change import WordChange
 
@@ -93,13 +93,10 @@ def leak_caption(shared: Leaks) -> Cell:
 def leak_columns() -> list[Column]:
     """How many words, the passage, and the gold."""
 
-    def title(text: str) -> Cell:
-        return (Span(text, "dim"),)
-
     return [
-        Column("words", title("words"), 6, align="right"),
-        Column("text", title("passage"), 20, flex=3),
-        Column("gold", title("gold"), 16, flex=2, elide="middle"),
+        Column("words", column_title("words"), 6, align="right"),
+        Column("text", column_title("passage"), 20, flex=3),
+        Column("gold", column_title("gold"), 16, flex=2, elide="middle"),
     ]
 
 

@@ -98,11 +98,8 @@ class FoldedText:
     matches: tuple[tuple[int, int], ...]
 
 
-def folded_text(
-    text: str, parts: Sequence[TracePart], folded: Collection[int], wanted: str = "", at: int | None = None
-) -> FoldedText:
-    """Build what is read; ``wanted`` is lit wherever it stands, whatever its case; ``at`` is the part under the
-    cursor."""
+def folded_text(text: str, parts: Sequence[TracePart], folded: Collection[int], wanted: str = "") -> FoldedText:
+    """Build what is read; ``wanted`` is lit wherever it stands, whatever its case."""
     ends, hidden = group_ends(parts), hidden_parts(parts, folded)
     pieces: list[str] = []
     spans: list[tuple[int, int, str]] = []
@@ -125,8 +122,6 @@ def folded_text(
             spans.append((length, length + 1, "accent"))
         if style:
             spans.append((length, length + len(piece), style))
-        if number == at:
-            spans.append((length, length + len(piece.split("\n", 1)[0]), "accent"))
         pieces.append(piece)
         length += len(piece)
     whole = "".join(pieces)

@@ -13,7 +13,7 @@ from bright_inspect.judging.candidates import Candidate
 from bright_inspect.judging.evidence import WEIGHTS, Evidence, EvidenceKind, evidence_score
 from bright_inspect.judging.queue import QueueItem, QueueProgress
 from bright_inspect.judging.what_if import DecisionShare, RunChange
-from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_style
+from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, column_title, run_style
 from bright_inspect.presentation.numbers import delta_style, percent, signed_percent
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.session import Run
@@ -199,18 +199,15 @@ def what_if_columns(pool_depth: int, width: int) -> list[Column]:
     """The run's place, its name, the mean before and after, Δ, Judged@k, and how far its lists are judged, where there
     is room."""
 
-    def title(text: str) -> Cell:
-        return (Span(text, "dim"),)
-
     columns = [
-        Column("place", title("place"), 9),
-        Column("run", title("run"), 12, flex=1, elide="middle"),
-        Column("before", title("before"), 6, align="right"),
-        Column("after", title("after"), 6, align="right"),
-        Column("delta", title("Δ"), 6, align="right"),
-        Column("judged", title(f"Judged@{pool_depth}"), 13, align="right"),
+        Column("place", column_title("place"), 9),
+        Column("run", column_title("run"), 12, flex=1, elide="middle"),
+        Column("before", column_title("before"), 6, align="right"),
+        Column("after", column_title("after"), 6, align="right"),
+        Column("delta", column_title("Δ"), 6, align="right"),
+        Column("judged", column_title(f"Judged@{pool_depth}"), 13, align="right"),
     ]
-    return [*columns, Column("pooled", title("judged to"), 18, align="right")] if width >= 100 else columns
+    return [*columns, Column("pooled", column_title("judged to"), 18, align="right")] if width >= 100 else columns
 
 
 def what_if_rows(changes: Sequence[RunChange], columns: Sequence[Column]) -> list[TableRow]:

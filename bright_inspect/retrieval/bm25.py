@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from bright_inspect.retrieval.bm25_weights import Weighting
 
 Engine = Literal["postings", "rank_bm25"]
+#: BM25's three forms, BRIGHT's own first: the retrievers whose scores are sums over terms.
+BM25_NAMES = ("bm25", "bm25-lucene", "rank-bm25")
 
 
 def specs() -> Sequence[RetrieverSpec]:

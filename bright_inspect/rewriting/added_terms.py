@@ -47,6 +47,11 @@ class AddedTerm:
     golds: int
     others: int
 
+    @property
+    def word(self) -> str:
+        """The first word of the text that became it; the term where there is none."""
+        return self.surfaces[0] if self.surfaces else self.term
+
 
 @dataclass(frozen=True, slots=True)
 class AddedTerms:

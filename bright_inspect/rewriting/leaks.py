@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bright_inspect.retrieval.protocol import Check, never_stop
-from bright_inspect.rewriting.words import WORD, normalised
+from bright_inspect.rewriting.words import WORD, normalised_words
 
 #: The fewest words in a row that are flagged.
 WORDS = 8
@@ -76,7 +76,7 @@ class _Words:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.words = list(map(normalised, WORD.findall(text)))
+        self.words = normalised_words(text)
         self._spans: list[tuple[int, int]] | None = None
 
     def span(self, first: int, last: int) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.evaluation.explaining import size_text
+from bright_inspect.retrieval.bm25 import BM25_NAMES
 from bright_inspect.retrieval.protocol import Corpus, ExplainsMany, Retriever
 from bright_inspect.retrieval.rerank import RerankingRetriever
 from bright_inspect.retrieval.term_parts import TermParts
@@ -39,6 +40,11 @@ class TermChange:
     share: float
     before: float
     after: float
+
+    @property
+    def word(self) -> str:
+        """The first word of the text that became it; the term where there is none."""
+        return self.surfaces[0] if self.surfaces else self.term
 
     @property
     def difference(self) -> float:
@@ -169,6 +175,6 @@ def term_scorer(retriever: Retriever) -> TermScorer:
     first = retriever.first_stage if isinstance(retriever, RerankingRetriever) else retriever
     if not isinstance(first, TermScorer):
         raise BrightInspectError(
-            f"{first.name}: its scores are no sums over terms.", "Choose bm25, bm25-lucene or rank-bm25 for that."
+            f"{first.name}: its scores are no sums over terms.", f"Choose {', '.join(BM25_NAMES)} for that."
         )
     return first

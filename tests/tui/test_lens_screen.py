@@ -70,6 +70,12 @@ async def test_every_tab_of_a_query_and_the_next() -> None:
         assert messages(pilot)[-1].startswith(table.row.key)
         assert side(pilot, "right").text.startswith(table.row.key)
 
+        # While the next query is read, a result of this one stands under this one's name.
+        title = line(pilot, "#top")
+        screen._wanted = 1
+        screen._show()
+        assert line(pilot, "#top") == title
+        screen._wanted = 0
         await press(pilot, "n")
         assert line(pilot, "#top").endswith("2 of 20")
         following = screen.view

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.live import LiveRequest
+from bright_inspect.retrieval.bm25 import BM25_NAMES
 from bright_inspect.rewriting.leaks import Leaks, find_leaks
 from bright_inspect.rewriting.lens import Lens, runs_by_text
 from bright_inspect.rewriting.word_change import WordChange, compare_words
@@ -14,7 +15,7 @@ from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
 from bright_inspect.tui.read_ahead import ReadAhead
 from bright_inspect.tui.screens.base import SLOW_SECONDS
-from bright_inspect.tui.screens.lens_view import SCORERS, TABS, LensView
+from bright_inspect.tui.screens.lens_view import TABS, LensView
 from bright_inspect.tui.widgets.table import LineTable
 
 
@@ -99,14 +100,14 @@ class LensScreen(LensView):
 
     def action_next_retriever(self) -> None:
         """BM25 in another of its forms."""
-        self._retriever = SCORERS[(SCORERS.index(self._retriever) + 1) % len(SCORERS)]
+        self._retriever = BM25_NAMES[(BM25_NAMES.index(self._retriever) + 1) % len(BM25_NAMES)]
         self._look()
 
     def _compare(self) -> None:
         """Compare the words, which takes no corpus, then search both texts."""
         self._words, self._shared, self._lens, self._problem = None, None, None, ""
-        self.runner.cancel("lens")
-        self.runner.cancel("lens-shared")
+        for lane in ("lens", "lens-words", "lens-shared"):
+            self.runner.cancel(lane)
         view, rewrite = self._view, self._rewrite
         if view is None:
             return

@@ -31,6 +31,7 @@ from bright_inspect.presentation.lens_words import (
     words_caption,
     words_line,
 )
+from bright_inspect.retrieval.bm25 import BM25_NAMES
 from bright_inspect.rewriting.leaks import Leaks
 from bright_inspect.rewriting.lens import Lens, runs_by_text
 from bright_inspect.rewriting.word_change import WordChange
@@ -47,8 +48,6 @@ from bright_inspect.tui.widgets.table import LineTable
 
 Tab = Literal["Words", "Bridges", "Drift", "Documents", "Shared"]
 TABS: tuple[Tab, ...] = ("Words", "Bridges", "Drift", "Documents", "Shared")
-#: BM25 in its three forms: the retrievers whose scores are sums over terms.
-SCORERS = ("bm25", "bm25-lucene", "rank-bm25")
 Places = Mapping[str, Sequence[tuple[int, int]]]
 #: Narrower, there is no room for two texts.
 _WIDE = 100
@@ -67,7 +66,7 @@ class LensView(CopyingScreen):
         self._shared: Leaks | None = None
         self._lens: Lens | None = None
         self._problem = ""
-        self._retriever = SCORERS[0]
+        self._retriever = BM25_NAMES[0]
         self._tab: Tab = TABS[0]
         self._inline = False
         self._working = Working(self, "lens", "#lens-scores")
@@ -134,10 +133,11 @@ class LensView(CopyingScreen):
                 self._show_texts()
 
     def _show_lines(self) -> None:
-        key, view = self.key, self._view
+        view = self._view
+        key = view.key if view is not None else self.key  # the next one may be wanted, and not read yet
         text = " ".join((view.text or "").split())[:600] if view is not None else "reading the query …"
         title: Cell = (Span("lens  ", "accent"), Span(f"{key.task} {key.query_id}  ", "accent"), Span(text, "strong"))
-        place = (Span(f"{self._wanted + 1} of {len(self._keys)}", "dim"),)
+        place = (Span(f"{self._index + 1} of {len(self._keys)}", "dim"),)
         self.query_one("#top", CellLine).set_cells(title, place)
         if view is None:
             return
@@ -239,8 +239,8 @@ class LensView(CopyingScreen):
         lens, shared = self._lens, self._shared
         if self._tab == "Shared":
             return shared.leaks[int(row_key)].gold_id if shared is not None and shared.leaks else None
-        if self._tab == "Documents" or lens is None:
-            return row_key
+        if lens is None or self._tab == "Documents":
+            return row_key if lens is not None else None
         pull = lens.bridges if self._tab == "Bridges" else lens.drift
         return next((term.doc_id for term in pull.over_all.terms if term.term == row_key), None)
 
