@@ -221,6 +221,9 @@ def _json(each: _Looked, session: Session) -> dict[str, Any]:
         "golds": lens.bridges.of,
         "golds_at_hand": len(lens.bridges.documents),
         "bridges": [asdict(term) for term in lens.bridges.over_all.terms],
+        "bridges_by_gold": {
+            gold: [asdict(term) for term in lens.bridges.in_document(gold).terms] for gold in lens.bridges.documents
+        },
         "drift": [asdict(term) for term in lens.drift.over_all.terms],
         "folded": [term.term for term in (*lens.bridges.over_all.folded, *lens.drift.over_all.folded)],
         "idf_source": lens.change.source,

@@ -157,12 +157,6 @@ def undoable(decisions: Iterable[Decision], annotator: str) -> Decision | None:
     return next((line for line in reversed(alive(decisions)) if line.annotator == annotator), None)
 
 
-def last_undo(decisions: Iterable[Decision], annotator: str) -> Decision | None:
-    """The annotator's last undo, if nothing else of theirs came after it: what undoing it would bring back."""
-    lines = [line for line in distinct(decisions) if line.annotator == annotator]
-    return lines[-1] if lines and lines[-1].kind == "undo" else None
-
-
 @dataclass(slots=True)
 class _Read:
     journal: Journal

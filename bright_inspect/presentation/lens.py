@@ -55,7 +55,7 @@ def _share(value: float) -> str:
     return f"{100 * value:.1f} %" if value >= 0.0005 else f"{value:.0e}"
 
 
-def pull_caption(pull: Pull, lens: Lens, *, bridges: bool) -> Cell:
+def pull_caption(pull: Pull, *, bridges: bool) -> Cell:
     """What the table of terms is, how many documents it is over, and which terms were folded."""
     what = (
         "added words that occur in golds"

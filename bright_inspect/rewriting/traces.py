@@ -117,7 +117,7 @@ def outline(text: str) -> list[TracePart]:
     if not blocks:
         return [TracePart(0, len(text), "paragraph", "text", 0, "", 0)] if text else []
     blocks[0] = blocks[0]._replace(start=0)  # blanks before a tag
-    first, after = _final(blocks, thoughts, last_close, open_)
+    first, after = _final(blocks, last_close, open_)
     parts = []
     for number, block in enumerate(blocks):
         end = blocks[number + 1].start if number + 1 < len(blocks) else len(text)
@@ -145,7 +145,7 @@ def _begins_line(text: str, place: int) -> bool:
     return (not line or line.isspace()) and (len(line) < _INDENT or place == _INDENT)
 
 
-def _final(blocks: Sequence[_Block], thoughts: Sequence[bool], last_close: int, unclosed: bool) -> tuple[int, int]:
+def _final(blocks: Sequence[_Block], last_close: int, unclosed: bool) -> tuple[int, int]:
     """The blocks that are final, ``(first, after the last)``; none: (0, 0)."""
     end = len(blocks)
     # In a thought that was cut off an answer may stand all the same; one after an earlier thought is none.

@@ -162,7 +162,7 @@ class BrightInspect(JudgingActions, SavingActions, VariantActions, App[BrightIns
 
     def on_findings_added(self, message: FindingsAdded) -> None:
         """Texts that were read show what the files did not."""
-        self.notify(f"{self.desk.session.findings[-1].message} ! lists the findings.", markup=False)
+        self.notify(visible(f"{self.desk.session.findings[-1].message} ! lists the findings."), markup=False)
         self.tell_desk_changed()
 
     def on_work_finished(self, message: WorkFinished) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,12 @@ def test_bridges_are_in_golds_and_drift_is_not(looked: list[dict[str, object]]) 
             assert parts == sorted(parts, reverse=True)
             assert len(parts) <= 10
             assert all(term[least] >= 1 and term["share"] <= 0.1 for term in query[kind])  # type: ignore[attr-defined]
+        by_gold: dict[str, list[dict[str, Any]]] = query["bridges_by_gold"]  # type: ignore[assignment]
+        assert len(by_gold) == query["golds_at_hand"]
+        assert all(term["doc_id"] == gold for gold, terms in by_gold.items() for term in terms)
+        largest = {str(term["term"]): term["part"] for term in query["bridges"]}  # type: ignore[attr-defined]
+        found = [term for terms in by_gold.values() for term in terms if term["term"] in largest]
+        assert {term: max(each["part"] for each in found if each["term"] == term) for term in largest} == largest
 
 
 def test_best_and_worst_as_table_and_csv() -> None:

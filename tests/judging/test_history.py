@@ -14,7 +14,6 @@ from bright_inspect.judging.history import (
     alive,
     conflicts,
     current,
-    last_undo,
     notes,
     settled_by,
     skipped,
@@ -89,8 +88,7 @@ def test_what_is_undone_next() -> None:
     assert undoable(lines, "anna") == second
     lines.append(second.undo())
     assert undoable(lines, "anna") == first
-    assert last_undo(lines, "anna") == lines[-1]
-    assert last_undo(lines, "bob") is None
+    assert undoable(lines, "bob") == other
     assert undoable(lines, "carl") is None
 
 

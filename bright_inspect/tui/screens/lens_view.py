@@ -207,7 +207,7 @@ class LensView(CopyingScreen):
             pull = lens.bridges if bridges else lens.drift
             columns = term_columns(width, bridges=bridges)
             table.set_rows(columns, term_rows(pull.over_all.terms, columns), cursor=at, keep_scroll=not first)
-            caption.set_cells(pull_caption(pull, lens, bridges=bridges))
+            caption.set_cells(pull_caption(pull, bridges=bridges))
         elif lens is not None and self._tab == "Documents" and self._view is not None:
             columns = document_columns(width)
             table.set_rows(columns, LensDocuments(lens, self._view, columns), cursor=at, keep_scroll=not first)

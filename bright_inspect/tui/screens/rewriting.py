@@ -8,6 +8,7 @@ from typing import Any
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from bright_inspect.domain.visible import visible
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.rewriting.answers import Draft
@@ -70,7 +71,7 @@ class Rewriting:
         try:
             prompt = desk.prompt(self._task)
         except BrightInspectError as error:
-            self._screen.notify(" ".join(message_of(error)), severity="error", markup=False)
+            self._screen.notify(visible(" ".join(message_of(error))), severity="error", markup=False)
             return
         name = what if self._made is None else "the text before, anew"
 
