@@ -47,6 +47,7 @@ class _Looked:
     """A query looked at; ``values`` are the first run's and the baseline's, None without a judgment or a list."""
 
     key: QueryKey
+    variant: str
     values: tuple[float | None, float | None]
     words: WordChange
     shared: Leaks
@@ -144,6 +145,9 @@ def _look(session: Session, wanted: _Wanted, measure: Measure | None, tell: Any,
         if variant in (None, ORIGINAL):
             raise UsageError("no rewrite is named.", "Say --rewrite NAME, or name the first run's: NAME@VARIANT=PATH.")
         assert variant is not None
+        if (wanted.best or wanted.worst) and variant != session.runs[0].name.variant:
+            name = session.runs[0].name.in_full
+            click.echo(visible(f"note: the best and worst are those of {name}, which is of another text."), err=True)
         retrievers: dict[tuple[str, str], Any] = {}
         keys = _chosen(session, wanted, measure)
         for number, (key, values) in enumerate(keys):
@@ -171,7 +175,7 @@ def _look(session: Session, wanted: _Wanted, measure: Measure | None, tell: Any,
             texts: Mapping[str, str] = kept_texts(cursor, task, golds)
             lens = look(retriever, corpus, view, original, rewrite, by, stored, token.check)
             shared = find_leaks(original, rewrite, {gold: texts.get(gold) for gold in golds}, check=token.check)
-            looked.append(_Looked(key, values, compare_words(original, rewrite), shared, lens))
+            looked.append(_Looked(key, variant, values, compare_words(original, rewrite), shared, lens))
     finally:
         token.unwatch()
         cursor.close()
@@ -210,6 +214,7 @@ def _json(each: _Looked, session: Session) -> dict[str, Any]:
     lens, words = each.lens, each.words
     return {
         **asdict(each.key),
+        "rewrite": each.variant,
         "value_run": each.values[0],
         "value_baseline": each.values[1],
         "retriever": lens.retriever,
@@ -220,6 +225,12 @@ def _json(each: _Looked, session: Session) -> dict[str, Any]:
         "words": asdict(words.lengths),
         "golds": lens.bridges.of,
         "golds_at_hand": len(lens.bridges.documents),
+        "documents": [
+            {"doc_id": doc_id, "rank_original": lens.before.ranks.get(doc_id),
+             "rank_rewrite": lens.after.ranks.get(doc_id), "score_original": lens.change.original.scores.get(doc_id),
+             "score_rewrite": lens.change.rewrite.scores.get(doc_id)}
+            for doc_id in lens.doc_ids
+        ],
         "bridges": [asdict(term) for term in lens.bridges.over_all.terms],
         "bridges_by_gold": {
             gold: [asdict(term) for term in lens.bridges.in_document(gold).terms] for gold in lens.bridges.documents
@@ -268,11 +279,13 @@ def _print(each: _Looked, session: Session) -> None:
     lengths = words.lengths
     survive = "" if lengths.surviving is None else f", {100 * lengths.surviving:.0f} % of the original's survive"
     of = f" of {lens.of:,}" if lens.partial else ""
+    stored = f"{session.runs[0].name.in_full} {percent(run)}"
+    if session.baseline is not session.runs[0]:
+        stored += f", {session.baseline.name.in_full} {percent(base)}, delta {signed_percent(delta)}"
     lines = [
-        f"{each.key.task} {each.key.query_id}   {session.runs[0].name.in_full} {percent(run)}, "
-        f"{session.baseline.name.in_full} {percent(base)}, delta {signed_percent(delta)}",
-        f"  {lens.retriever} here: {percent(lens.value_before)} → {percent(lens.value_after)} over "
-        f"{lens.searched:,}{of} documents; {lens.bridges.coverage} golds at hand",
+        f"{each.key.task} {each.key.query_id}   {stored}",
+        f"  {lens.retriever} here: original {percent(lens.value_before)} → {each.variant} {percent(lens.value_after)} "
+        f"over {lens.searched:,}{of} documents; {lens.bridges.coverage} golds at hand",
         f"  {lengths.original_words:,} → {lengths.rewrite_words:,} words{survive}",
         f"  bridges: {_terms(lens.bridges.over_all.terms)}",
         f"  drift:   {_terms(lens.drift.over_all.terms)}",

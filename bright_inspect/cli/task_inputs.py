@@ -62,7 +62,10 @@ class TaskInputs:
         name, _ = split_layer(argument)
         if name is None:
             return argument, []
-        return name, load_given_variants(self.cursor, self.collections, [argument], [self.key], self.key[1])
+        findings = load_given_variants(self.cursor, self.collections, [argument], [self.key], self.key[1])
+        if unused := next((each for each in findings if each.code == "unused-variant"), None):
+            raise UsageError(f"{unused.place}: {unused.message}", "Is it of another task?")
+        return name, findings
 
     def corpus(self) -> Corpus:
         """The documents at hand.

@@ -57,22 +57,19 @@ def _share(value: float) -> str:
 
 def pull_caption(pull: Pull, *, bridges: bool) -> Cell:
     """What the table of terms is, how many documents it is over, and which terms were folded."""
-    what = (
-        "added words that occur in golds"
-        if bridges
-        else f"added words in the {pull.of} other documents that rose into the first ranks"
-    )
-    spans = [Span(what, "dim"), Span(f" · {pull.coverage} {'golds' if bridges else 'of them'} at hand", "dim")]
-    if bridges and len(pull.documents) < pull.of:
-        spans[-1] = Span(spans[-1].text, "warning")
-    spans.append(Span(f" · idf: {pull.source}", "dim"))
+    whole = len(pull.documents) == pull.of
+    what = "golds here" if bridges else "others that rose"
+    spans = [
+        Span(f"{pull.coverage} {what}", "dim" if whole or not bridges else "warning"),
+        Span(f" · idf: {pull.source}", "dim"),
+    ]
     found = pull.over_all
     if found.more:
         spans.append(Span(f" · {found.more:,} more", "dim"))
     if found.folded:
         words = ", ".join(term.word for term in found.folded[:4])
         more = " …" if len(found.folded) > 4 else ""
-        spans.append(Span(f" · in over {COMMON:.0%} of documents, folded: {words}{more}", "dim"))
+        spans.append(Span(f" · folded, in over {COMMON:.0%} of documents: {words}{more}", "dim"))
     return tuple(spans)
 
 

@@ -84,9 +84,10 @@ def as_one(words: WordChange) -> tuple[str, list[StyledRange]]:
 def leak_caption(shared: Leaks) -> Cell:
     """What the table of shared passages is, and how many golds it is over."""
     return (
-        Span(f"{shared.words} words in a row or more that the rewrite has from a gold, and not from the query", "dim"),
-        Span(f" · {shared.coverage} golds at hand", "warning" if shared.golds < shared.of else "dim"),
-        Span(" · whether it is a leak is yours to say: formulas and set phrases are shared too", "dim"),
+        Span(f"{shared.coverage} golds here", "warning" if shared.golds < shared.of else "dim"),
+        Span(
+            f" · {shared.words} words in a row or more, not in the query · set phrases are shared too: you judge", "dim"
+        ),
     )
 
 

@@ -123,6 +123,8 @@ def _mean_row(
                 scores[run.run_id, key].mean - scores[compared.baseline.run_id, key].mean for key in common
             ) / len(common)
             spans.append(Span(f" {signed_percent(delta):>5}", delta_style(delta)))
+            if len(common) < len(own):
+                spans.append(Span(f" Δ({len(common)})", "warning"))
         if len(own) < len(tasks):
             spans.append(Span(f" ({len(own)})", "warning"))
         cells.append(tuple(spans))
@@ -158,7 +160,8 @@ def overview_notes(
     covered = {run.run_id: {task for run_id, task in scores if run_id == run.run_id} for run in compared.runs}
     base_tasks = covered[compared.baseline.run_id]
     if any(covered[run.run_id] != base_tasks for run in compared.runs):
-        text = f"Δ of means: over the tasks shared with {compared.baseline.label} · (n): the mean of n tasks only"
+        base = compared.baseline.label
+        text = f"Δ of means: over the tasks shared with {base}, Δ(n) if n only · (n): the mean of n tasks only"
         notes.append((Span(text, "dim"),))
     if any(len(s.answered & s.per_query.keys()) < len(s.per_query) for s in scores.values()):
         notes.append((Span("! some queries of the task have no list in the run; they count as 0", "warning"),))

@@ -148,7 +148,10 @@ def trace_line(name: str, parts: Sequence[TracePart], place: int, count: int, ke
     words = sum(part.words for part in parts)
     thought = sum(part.words for part in parts if part.role == "thought")
     final = sum(part.words for part in parts if part.role == "final")
-    spans = [Span(name, "strong"), Span(f"  {words:,} words in {len(parts):,} parts", "dim")]
+    spans = [
+        Span(name, "strong"),
+        Span(f"  {words:,} words in {len(parts):,} part{'' if len(parts) == 1 else 's'}", "dim"),
+    ]
     if thought:
         spans.append(Span(f" · {thought:,} of them thought", "dim"))
     if final:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -289,6 +289,14 @@ def variant_notes(
     return notes
 
 
+def _how_to_pair(originals: Collection[str]) -> str:
+    """What to do where a system has no run on the original queries; ``originals`` are the systems that have one."""
+    if not originals:
+        return "Open one too: NAME@original=PATH, or bright-inspect retrieve makes it"
+    named = ", ".join(f"{system}@original" for system in sorted(originals)[:3])
+    return f"A system is its name: {named} is open; give both the same, NAME@VARIANT=PATH"
+
+
 def _missing_originals(scores: Sequence[VariantScore]) -> list[Cell]:
     """Of which systems there is no Δ because there is no run on the original queries."""
     missing: dict[str, list[TaskKey]] = {}
@@ -301,11 +309,11 @@ def _missing_originals(scores: Sequence[VariantScore]) -> list[Cell]:
     never = [system for system in missing if system not in anywhere]
     notes: list[Cell] = []
     if never:
-        text = f"{_named(never)}: no run on the original queries, so no Δ. "
+        text = f"{_named(never)}: no run of that name on the original queries, so no Δ. "
         notes.append(
             (
                 Span(text, "warning"),
-                Span("Open one too: NAME@original=PATH, or bright-inspect retrieve makes it", "dim"),
+                Span(_how_to_pair(anywhere), "dim"),
             )
         )
     for system, tasks in missing.items():

@@ -139,9 +139,11 @@ def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> I
     """The file with what was made before, to append to; nobody else can meanwhile. One without a line is removed.
 
     Raises:
-        UsageError: as ``RewriteFile.take_over``; another process writes to it.
+        UsageError: as ``RewriteFile.take_over``; another process writes to it; it is a folder, a pipe or a device.
         BrightInspectError: it cannot be read or written, then or later.
     """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path}: a folder, a pipe or a device, not a file.", "Name a file: --out FILE.jsonl.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+b") as file:

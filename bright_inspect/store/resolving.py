@@ -43,7 +43,8 @@ def resolve_file(
         found = collections.find(task, dataset or (f"bright{LONG_SUFFIX}" if described.long else None))
         if found is None:
             raise _unknown_task(task, dataset, collections)
-        return Resolution((found,))
+        overruled = described.task is not None and described.task != found[1]
+        return Resolution((found,), (_overruled(path, described.task or "", found),) if overruled else ())
     given = collections.given if len(collections.given) == 1 else ()
     if given and given[0][1] not in BRIGHT_TASKS and collections.source(given[0]) is None:
         # Custom judgments, of a task that no data set has: these judgments are for the runs they were given with.
@@ -162,6 +163,13 @@ def _mismatch(path: Path, by_path: TaskKey, by_documents: list[TaskKey]) -> Find
     message = (
         f"the path says {'/'.join(by_path)}, but the documents are golds of {found}; scored as {found}. "
         "Say --task to overrule."
+    )
+    return Finding("path-task-mismatch", "warning", str(path), message)
+
+
+def _overruled(path: Path, by_path: str, asked: TaskKey) -> Finding:
+    message = (
+        f"the path says {by_path}, but --task was given: scored as {'/'.join(asked)}. Leave --task out if it is not."
     )
     return Finding("path-task-mismatch", "warning", str(path), message)
 

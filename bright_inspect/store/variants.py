@@ -114,8 +114,8 @@ def load_given_variants(
 ) -> list[Finding]:
     """Join files of rewrites, ``[NAME=]FILE`` or a folder of files, to the queries of these loaded tasks.
 
-    Rows by id are of ``wanted_task``, of the task that the row, the file itself or its path names, of the one whose
-    golds they list, or of the only one there is. ``complete`` says that the tasks are all there are, so that a text
+    Rows by id are of the task that the row, the file itself or its path as it was typed names, of ``wanted_task``, of
+    the task that the whole path names, of the one whose golds they list, or of the only one there is. ``complete`` says that the tasks are all there are, so that a text
     that is none of their queries is odd.
 
     Raises:
@@ -180,7 +180,9 @@ def _read(
     method, dataset = read.told
     described = describe_path(str(path.absolute()), task_names)
     told = describe_path(dataset, task_names).task if dataset else None
-    task = normalised_task(wanted_task) if wanted_task else told or described.task
+    # What was typed is no accident; a folder further up may be called as it likes.
+    typed = described.task if path.is_absolute() else describe_path(str(path), task_names).task
+    task = told or typed or (normalised_task(wanted_task) if wanted_task else described.task)
     name = name or method or described.variant or _name_of(described.system_parts) or path.stem
     if name in (ORIGINAL, EDITED):
         raise UsageError(f"{path}: {name} is no name for a file of rewrites.", "Name it otherwise: NAME=FILE.")
@@ -300,7 +302,8 @@ def _join_findings(cursor: Cursor, file: _File, task: TaskKey) -> list[Finding]:
         ("variant-other-golds", other, f"queries of {where} have other golds here than in the data, which count"),
     ):
         if ids:
-            message = f"{len(ids)} {what}: {_some(ids)}. Is it made from another upload of the queries?"
+            hint = "" if ids is missing and not unknown else " Is it made from another upload of the queries?"
+            message = f"{len(ids)} {what}: {_some(ids)}.{hint}"
             findings.append(Finding(code, "warning", str(file.path), message, count=len(ids)))
     return findings
 

@@ -27,6 +27,22 @@ _MARKS = (
     ("", "on explain the words of every term that adds to the score, the row's own as a match"),
     ("no page known", "the data set does not say which pages the golds were cut from"),
 )
+_REWRITES = (
+    ("kept, survive", "share of the original's words, each as often as it stands there, that the rewrite still has"),
+    (
+        "bridges",
+        "words (as BM25's terms) that the rewrite has, the original has not, and a gold has; part: what the word",
+    ),
+    ("", "adds to that gold's score, in the document where it adds most; golds, others: in how many of them it is"),
+    ("drift", "the same in other documents that rank higher by the rewrite than by the original, in its first ten"),
+    ("folded", "words in over 10 % of the documents at hand: they tell little of any"),
+    ("moved most by", "the words whose parts in the document's score differ most between the two texts"),
+    ("recomputed", "a stored run's scores, worked out here: idf is over the documents at hand, so a part of a corpus"),
+    ("", "gives other scores; off: |here − stored| / the larger"),
+    ("shared", "eight words in a row or more that the rewrite has from a gold and not from the query"),
+    ("spread", "the best value of a row's runs less the worst"),
+    ("¶ § • ? ⌘ ‹›", "outline: paragraph, heading, step, sub-query, code, tag of a thought"),
+)
 _NUMBERS = (
     "Values are ×100. The mean is over all judged queries; a query without a list counts as 0 (trec_eval -c).",
     "Over several tasks the headline is the mean of the tasks' means; under a filter, of the queries shown.",
@@ -62,6 +78,9 @@ class HelpScreen(Dialog[None]):
         lines.append((Span("marks", "accent"),))
         lines += [(Span(f"  {mark:<14}", "strong"), Span(text)) for mark, text in _MARKS]
         lines += [
+            (),
+            (Span("rewrites", "accent"),),
+            *((Span(f"  {term:<14}", "strong"), Span(text)) for term, text in _REWRITES),
             (),
             (Span("filter", "accent"),),
             *((Span(f"  {term:<24}", "strong"), Span(text)) for term, text in FILTER_TERMS),

@@ -230,4 +230,4 @@ class LensScreen(LensView):
         from bright_inspect.tui.screens.live import LiveScreen
 
         if self._view is not None:
-            self.app.push_screen(LiveScreen(self._view))
+            self.app.push_screen(LiveScreen(self._view, self.variant))

@@ -112,9 +112,12 @@ class LensView(CopyingScreen):
 
     @property
     def variant(self) -> str | None:
-        """The rewrite on screen: the one that was chosen, else the first that this query has."""
+        """The rewrite on screen: the one that was chosen, else that of the compared run, of the baseline or of another
+        run, else the first that this query has."""
         names = [name for name, _ in self._view.variants] if self._view is not None else []
-        return self._variant if self._variant in names else next(iter(names), None)
+        compared = self.desk.compared
+        runs = [run.name.variant for run in (compared.run, compared.baseline, *compared.runs)]
+        return next((name for name in (self._variant, *runs, *names) if name in names), None)
 
     @property
     def _rewrite(self) -> str:
@@ -254,6 +257,7 @@ class LensView(CopyingScreen):
         if self._tab == "Words":
             self._show_words(left, right)
             return
+        left.empty_message = right.empty_message = "no text at hand" if row is not None else ""
         if row is None or self._view is None:
             left.set_text("")
             right.set_text("")

@@ -42,11 +42,13 @@ class LiveScreen(RewritingScreen):
 
     BINDINGS = keymap.bindings("live")
 
-    def __init__(self, view: QueryView) -> None:
+    def __init__(self, view: QueryView, variant: str | None = None) -> None:
+        """``variant`` is the text that the editor begins with, the original by default."""
         super().__init__()
         self._view = view
         self._variants = [(ORIGINAL, view.text or ""), *view.variants]
-        self._variant = 0
+        names = [name for name, _ in self._variants]
+        self._variant = names.index(variant) if variant in names else 0
         self._result: LiveResult | None = None
         self._at_hand: frozenset[str] = frozenset()
         self._restricted = False
@@ -57,7 +59,7 @@ class LiveScreen(RewritingScreen):
 
     def compose(self) -> ComposeResult:
         yield CellLine(id="top")
-        yield Editor(self._variants[0][1], id="live-text")
+        yield Editor(self._variants[self._variant][1], id="live-text")
         yield CellLine(id="live-options")
         yield CellLine(id="live-note")
         yield CellLine(id="live-model", classes="hidden")

@@ -24,7 +24,7 @@ from bright_inspect.presentation.traces import (
 )
 from bright_inspect.rewriting.traces import TracePart, outline
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import DeskScreen
+from bright_inspect.tui.screens.base import AuditTarget, DeskScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
@@ -83,6 +83,10 @@ class TraceScreen(DeskScreen):
             return True
         self.runner.cancel("trace")
         return False
+
+    def audit_target(self) -> tuple[AuditTarget, int]:
+        """The query's value in the compared run."""
+        return self._key, self.desk.compared.run.run_id
 
     # --- the text ------------------------------------------------------------------------------------------------
 
