@@ -65,8 +65,8 @@ def test_variants_of_runs(bright_data: Path, bm25: list[str]) -> None:
     assert (rewritten["original"], rewritten["variant"], rewritten["shared"]) == ("bm25", "gpt4_reason", 116)
     assert (round(100 * rewritten["mean"], 1), round(100 * rewritten["delta"], 1)) == (54.1, 26.9)
     assert (rewritten["win"], rewritten["tie"], rewritten["tie_both_zero"], rewritten["loss"]) == (77, 25, 14, 14)
-    assert rewritten["surviving"] == pytest.approx(0.66343, abs=1e-5)
-    assert rewritten["words"] / rewritten["original_words"] == pytest.approx(6.094, abs=1e-3)
+    assert rewritten["surviving"] == pytest.approx(0.65926, abs=1e-5)
+    assert rewritten["words"] / rewritten["original_words"] == pytest.approx(6.081, abs=1e-3)
     deltas = [row["delta"] for row in rewritten["per_query"]]
     assert sum(deltas) / len(deltas) == pytest.approx(rewritten["delta"])
     assert round(100 * rows["bm25@gpt4_reason", "leetcode"]["delta"], 1) == -5.1
