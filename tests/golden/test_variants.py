@@ -76,3 +76,24 @@ def test_variants_of_runs(bright_data: Path, bm25: list[str]) -> None:
     means = {row["run"]: row for row in found["means"]}
     assert (means["bm25@gpt4_reason"]["tasks"], means["bm25@gpt4_reason"]["delta_tasks"]) == (2, 2)
     assert means["bm25@gpt4_reason"]["delta"] == pytest.approx((0.2689 - 0.0510) / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "variants", "tasks", "queries"),
+    [
+        ("tongsearch-qr-7b.json", {"tongsearch-qr-7b"}, 12, 1384),  # 1,308 texts: some tasks share queries
+        ("inf-x", {"inf-x"}, 4, 446),
+        ("querygym", {"lamer", "mugi", "query2doc-cot", "query2doc-fs", "query2doc-zs"}, 1, 5 * 116),
+    ],
+)
+def test_every_published_rewrite_is_joined(
+    bright_data: Path, name: str, variants: set[str], tasks: int, queries: int
+) -> None:
+    done = command(
+        "variants", "--variant", str(bright_data / "rewrites" / name), "--data", str(bright_data / "bright"), "--json"
+    )
+    assert (done.returncode, done.stderr) == (0, ""), "no finding"
+    rows = [row for row in json.loads(done.stdout)["variants"] if row["name"] != "gpt4_reason"]
+    assert {row["name"] for row in rows} == variants
+    assert len({row["task"] for row in rows}) == tasks
+    assert (sum(row["joined"] for row in rows), sum(row["unjoined"] for row in rows)) == (queries, 0)
