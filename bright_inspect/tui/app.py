@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import os
 import signal
 import time
@@ -26,6 +25,7 @@ from bright_inspect.domain.visible import visible
 from bright_inspect.errors import BrightInspectError
 from bright_inspect.store.progress import Cancelled, CancelToken, Progress
 from bright_inspect.tui import keymap
+from bright_inspect.tui.collecting import keep_out_of_collections
 from bright_inspect.tui.judging_actions import JudgingActions
 from bright_inspect.tui.runner import Runner, WorkFinished, message_of
 from bright_inspect.tui.saving_actions import SavingActions
@@ -154,8 +154,7 @@ class BrightInspect(JudgingActions, SavingActions, VariantActions, App[BrightIns
         if desk.triage.request.at_once:
             self.call_after_refresh(self.action_triage)
         # What is loaded by now stays: a full collection in the middle of a key press costs its budget twice over.
-        gc.collect()
-        gc.freeze()
+        keep_out_of_collections()
 
     def _tell_findings(self) -> None:
         self.post_message(FindingsAdded())

@@ -64,6 +64,8 @@ class LiveDesk:
         #: What rerankers said of documents in this session, which speaks for a candidate to judge.
         self.reranked: dict[QueryKey, dict[str, float]] = {}
         self._choices: tuple[list[Choice], list[Choice]] | None = None
+        #: Whether what searching loaded is kept out of full collections.
+        self.is_kept_out = False
         #: Who rewrites what is searched.
         self.rewriting = RewritingDesk(options)
         #: What was asked last, which the next query is asked too.

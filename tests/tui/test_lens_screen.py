@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 
 from textual.widgets import Input
@@ -90,6 +92,19 @@ async def test_every_tab_of_a_query_and_the_next() -> None:
         await press(pilot, "escape", "q")
         # Back on Inspect, the query is the one that was on screen last.
         assert screen_of(pilot, InspectScreen).row.key == following.key
+
+
+async def test_screens_that_were_left_are_not_kept() -> None:
+    async with driven(demo_app()) as pilot:
+        await press(pilot, "A", "enter")
+        left = []
+        for _ in range(4):
+            await press(pilot, "v", "n")
+            left.append(weakref.ref(screen_of(pilot, LensScreen)))
+            await press(pilot, "q")
+        gc.collect()
+        # The first was there when what searching loaded was kept out of collections; the last one's work is at hand.
+        assert [screen() for screen in left[1:-1]] == [None, None]
 
 
 async def test_one_text_where_there_is_room_for_one() -> None:

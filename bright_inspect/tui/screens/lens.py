@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Sequence
 
 from bright_inspect.domain.rankings import QueryKey
@@ -13,6 +12,7 @@ from bright_inspect.rewriting.lens import Lens, runs_by_text
 from bright_inspect.rewriting.word_change import WordChange, compare_words
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.tui import keymap
+from bright_inspect.tui.collecting import keep_out_of_collections
 from bright_inspect.tui.read_ahead import ReadAhead
 from bright_inspect.tui.screens.base import SLOW_SECONDS
 from bright_inspect.tui.screens.lens_view import TABS, LensView
@@ -167,8 +167,8 @@ class LensScreen(LensView):
         def done(lens: Lens) -> None:
             if not self.left:
                 self._lens = lens
-                gc.freeze()  # tens of thousands of parts: each full collection would look at all of them again
                 self._show(first=True)
+                self.call_after_refresh(self._keep_out)
 
         def failed() -> None:
             self._problem = "nothing was searched here; the words are compared all the same"
@@ -179,6 +179,12 @@ class LensScreen(LensView):
             lambda tell, token: desk.lens(view, retriever, rewrite, stored, measure, tell, token), done, failed,
             f"{retriever} searches both texts",
         )  # fmt: skip
+
+    def _keep_out(self) -> None:
+        """What searching and comparing loaded stays; a screen that was left and its parts do not, so not again."""
+        if not self.desk.live.is_kept_out:
+            self.desk.live.is_kept_out = True
+            keep_out_of_collections()
 
     # --- tabs ----------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@ changes."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.query_view import QueryView
 from bright_inspect.store.triage_request import offered_tags
 from bright_inspect.tui import keymap
+from bright_inspect.tui.collecting import keep_out_of_collections
 from bright_inspect.tui.screens.base import AuditTarget
 from bright_inspect.tui.screens.text_entry import TextEntry
 from bright_inspect.tui.screens.triage_view import (
@@ -106,8 +106,7 @@ class TriageScreen(TriageView):
         if not self.left:
             self._triage = triage
             # The queue's many small objects stay: a full collection over them takes longer than a key may.
-            gc.collect()
-            gc.freeze()
+            keep_out_of_collections(anew=True)
             self._load()
 
     def _load(self) -> None:
