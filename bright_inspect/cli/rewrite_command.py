@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from bright_inspect import __version__
 from bright_inspect.cli.options import interruptible, progress_line
 from bright_inspect.cli.output import print_json
 from bright_inspect.cli.task_inputs import TaskInputs, opened_task, task_options
-from bright_inspect.domain.names import ORIGINAL
+from bright_inspect.domain.names import EDITED, ORIGINAL
 from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UsageError
 from bright_inspect.retrieval.protocol import ModelOptions
@@ -140,8 +141,10 @@ def command(**wanted: object) -> int:
         raise UsageError("no file is named for the rewrites.", "Give --out FILE.jsonl, or --query ID to see one.")
     if asked.out is not None and not asked.variant:
         raise UsageError("the rewrites have no name.", "Give --variant NAME: runs over them are then called bm25@NAME.")
-    if asked.variant == ORIGINAL:
-        raise UsageError(f"{ORIGINAL} is the variant that nobody rewrote.", "Give --variant another name.")
+    if asked.variant in (ORIGINAL, EDITED):
+        raise UsageError(f"{asked.variant} is no name for rewrites.", "Give --variant another name.")
+    if asked.variant and not re.fullmatch(r"[^\s@=/?]+", asked.variant):
+        raise UsageError(f"{asked.variant!r} is no name for rewrites.", "Use letters, digits, dots, - and _.")
     try:
         with progress_line() as listener:
             done = interruptible(lambda token: _rewrite(asked, listener, token))

@@ -21,6 +21,8 @@ BRIGHT_TASKS = (
 
 #: The variant a query has when nobody rewrote it.
 ORIGINAL = "original"
+#: What a text is called that was typed for a live search.
+EDITED = "edited"
 
 _SUFFIXES = re.compile(r"(\.(gz|bz2|xz|zst|json|jsonl|txt|trec|run|res|tsv|csv|parquet|qrels?))+$", re.IGNORECASE)
 # File and folder names that say what kind of file it is, not what made it.

@@ -7,6 +7,7 @@ TongSearch one object ``{original text: rewritten text}``, DIVER lines of ``{id,
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_source, read_head
 from bright_inspect.formats.json_stream import JsonStream, json_errors_told
-from bright_inspect.formats.tables import ID_NAMES, TextTable
+from bright_inspect.formats.tables import ID_NAMES, REWRITE_NAMES, TEXT_NAMES, TextTable, decoded_head
 
 _HEAD_BYTES = 1 << 18
 #: How QueryGym calls the texts beside its description of them.
@@ -27,6 +28,10 @@ _EXPECTED = (
     'Expected TSV, CSV, JSON Lines or Parquet with ids and texts, a JSON list of rows, or {"original text": "rewrite"}.'
 )
 _BATCH = 1000
+_COLUMNS = frozenset((*ID_NAMES, *REWRITE_NAMES, *TEXT_NAMES))
+_LONE = re.compile("[\ud800-\udfff]")
+#: SQL for a row's task as slugs are spelled (``domain.names.normalised_task``), NULL where it names none.
+TASK_SLUG = "nullif(lower(regexp_replace(trim(task), '[\\s-]+', '_', 'g')), '')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +70,11 @@ def read_rewrites_into(cursor: Cursor, path: Path, table: str) -> RewritesRead:
     try:
         cursor.execute(f"""
             INSERT INTO {identifier(table)}
-            SELECT position, id, text, task, nullif(gold_ids, '[]') FROM ({rows.sql})
-            QUALIFY row_number() OVER (PARTITION BY task, id ORDER BY position) = 1""")
+            SELECT position, id, text, {TASK_SLUG} AS task,
+                   CASE WHEN json_valid(gold_ids) AND json_type(gold_ids) = 'ARRAY' AND gold_ids <> '[]'
+                        THEN gold_ids END
+            FROM ({rows.sql})
+            QUALIFY row_number() OVER (PARTITION BY {TASK_SLUG}, id ORDER BY position) = 1""")
         counted = cursor.execute(
             f"SELECT (SELECT count(*) FROM ({rows.sql})) - (SELECT count(*) FROM {identifier(table)})"
         ).fetchone()
@@ -83,17 +91,17 @@ def read_rewrites_into(cursor: Cursor, path: Path, table: str) -> RewritesRead:
 def _is_map(path: Path) -> bool:
     """Whether the file is an object of texts, or one such object a line, and no rows with ids and texts."""
     head = read_head(path, _HEAD_BYTES)
-    text = head.decode("utf-8-sig", "replace").lstrip()
-    stream, keys = JsonStream(text), []
+    text = decoded_head(head).lstrip()
+    stream, keys, texts = JsonStream(text), [], 0
     try:
         for key in stream.members() if text.startswith("{") else ():
             keys.append(key)
-            if stream.peek() != '"':
-                return False
+            texts += stream.peek() == '"'
             stream.value()
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         pass  # where the head ends, or the object: read_map says which
-    return bool(keys) and not any(key in ID_NAMES for key in keys)
+    # A map's keys are whole queries, or ids.
+    return 2 * texts >= len(keys) > 0 and _COLUMNS.isdisjoint(key.lower() for key in keys)
 
 
 def _read_map(cursor: Cursor, path: Path, table: str) -> list[Finding]:
@@ -110,6 +118,10 @@ def _read_map(cursor: Cursor, path: Path, table: str) -> list[Finding]:
         findings = list(mended)
     if not rewrites:
         raise UnreadableInput(f"{path}: no rewrite in it.", _EXPECTED)
+    if broken := sum(_LONE.search(key + text) is not None for key, text in rewrites.items()):
+        rewrites = {_LONE.sub("\ufffd", key): _LONE.sub("\ufffd", text) for key, text in rewrites.items()}
+        message = f"{broken} text(s) with half a character (a lone surrogate); shown as \ufffd, and joined as such."
+        findings.append(Finding("invalid-utf8", "warning", str(path), message, count=broken))
     rows = [(place, key, text) for place, (key, text) in enumerate(rewrites.items(), 1)]
     for start in range(0, len(rows), _BATCH):
         positions, keys, texts = zip(*rows[start : start + _BATCH], strict=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import json
 import re
 import weakref
 from collections.abc import Sequence
@@ -22,13 +21,15 @@ from bright_inspect.db import Cursor, DatabaseError, identifier, path_literal, r
 from bright_inspect.domain.findings import Finding
 from bright_inspect.errors import UnreadableInput
 from bright_inspect.formats.files import clean_copy, read_head, scan_file
+from bright_inspect.formats.json_stream import JsonStream
 from bright_inspect.formats.lines import line_numbers, lines_sql, shown
 from bright_inspect.formats.parquet import is_parquet, parquet_columns
 
 TableFormat = Literal["tsv", "csv", "jsonl", "json", "parquet"]
 #: What columns of ids are called.
 ID_NAMES = ("_id", "id", "query_id", "query-id", "qid", "doc_id", "docid", "docno", "did", "pid", "corpus-id")
-_TEXT_NAMES = ("text", "query", "content", "contents", "question", "passage", "body", "title")
+#: What columns of texts are called.
+TEXT_NAMES = ("text", "query", "content", "contents", "question", "passage", "body", "title")
 #: What columns of rewritten texts are called, where the original may stand beside them as text or query.
 REWRITE_NAMES = (
     "rewrite", "rewritten", "rewritten_query", "reformulated", "reformulated_query", "expanded_query", "expansion",
@@ -36,6 +37,7 @@ REWRITE_NAMES = (
 _SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".json", ".parquet", ".txt")
 _COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 _HEAD_BYTES = 1 << 18
+_LONG_HEAD_BYTES = 1 << 26
 _MOST_COLUMNS_SHOWN = 8
 
 
@@ -67,7 +69,7 @@ class TextTable:
         self.path = path
         self._layout = _layout_of(path)
         self._id = self._column(ID_NAMES, "ids")
-        self._text = self._column((*REWRITE_NAMES, *_TEXT_NAMES) if rewritten else _TEXT_NAMES, "texts")
+        self._text = self._column((*REWRITE_NAMES, *TEXT_NAMES) if rewritten else TEXT_NAMES, "texts")
         self._title = "title" if titled and self._text != "title" and "title" in self._layout.columns else None
         self._also = {name: name if name in self._layout.columns else None for name in also}
         self._mended: list[Finding] = []
@@ -215,26 +217,33 @@ def _layout_of(path: Path) -> _Layout:
     if is_parquet(path):
         return _Layout("parquet", parquet_columns(path), header=True)
     head = read_head(path, _HEAD_BYTES)
-    utf16 = head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    text = head.decode("utf-16", "replace") if utf16 else head.decode("utf-8-sig", "replace")
+    text = decoded_head(head)
     start = text.lstrip()[:1]
-    if start == "[":
-        return _Layout("json", _json_columns(path, text), header=False)
-    if start == "{" and "\t" not in text.split("\n", 1)[0].split('"', 1)[0]:
-        return _Layout("jsonl", _json_lines_columns(path, text), header=False)
+    if start == "[" or (start == "{" and "\t" not in text.split("\n", 1)[0].split('"', 1)[0]):
+        read = _json_columns if start == "[" else _json_lines_columns
+        columns = read(path, text, len(head) == _HEAD_BYTES)
+        if len(head) == _HEAD_BYTES and not ({*columns} & {*ID_NAMES} and {*columns} & {*REWRITE_NAMES, *TEXT_NAMES}):
+            # The first text is longer than what was looked at, and what is missing comes after it.
+            head = read_head(path, _LONG_HEAD_BYTES)
+            columns = read(path, decoded_head(head), len(head) == _LONG_HEAD_BYTES)
+        return _Layout("json" if start == "[" else "jsonl", columns, header=False)
     lines = [line for line in re.split(r"\r\n|\r|\n", text) if line]
     return _delimited(path, lines, cut=len(head) == _HEAD_BYTES)
 
 
-def _json_lines_columns(path: Path, text: str) -> tuple[str, ...]:
+def decoded_head(head: bytes) -> str:
+    """The beginning of a text file, whichever Unicode it is in."""
+    utf16 = head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return head.decode("utf-16" if utf16 else "utf-8-sig", "replace")
+
+
+def _json_lines_columns(path: Path, text: str, cut: bool) -> tuple[str, ...]:
+    """The names in the first lines that are objects; ``cut`` says that the file goes on."""
     names: dict[str, None] = {}
-    for line in text.splitlines()[:100]:
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            names |= dict.fromkeys(value)
+    lines = re.split(r"\r\n|\r|\n", text.lstrip())  # in JSON other line separators are text
+    for number, line in enumerate(lines[:100], 1):
+        if line.startswith("{"):
+            names |= dict.fromkeys(_object_names(line, cut and number == len(lines)))
     if not names:
         raise UnreadableInput(
             f"{path}: no line at its start is a JSON object.", "Expected JSON Lines, an object a line."
@@ -242,22 +251,32 @@ def _json_lines_columns(path: Path, text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _json_columns(path: Path, text: str) -> tuple[str, ...]:
-    """The names in the first object of a list."""
-    try:
-        first, _ = json.JSONDecoder().raw_decode(text.lstrip()[1:].lstrip())
-    except (ValueError, RecursionError):
-        first = None
-    if not isinstance(first, dict):
+def _json_columns(path: Path, text: str, cut: bool) -> tuple[str, ...]:
+    """The names in the first object of a list; ``cut`` says that the file goes on."""
+    first = text.lstrip()[1:].lstrip()
+    names = _object_names(first, cut) if first.startswith("{") else []
+    if not names:
         raise UnreadableInput(f"{path}: a JSON list, but not of objects.", "Expected [{id, text}, ...].")
-    return tuple(first)
+    return tuple(names)
+
+
+def _object_names(text: str, cut: bool) -> list[str]:
+    """The names in an object; as far as the text goes if it is ``cut``, else none of one that is damaged."""
+    stream, names = JsonStream(text), []
+    try:
+        for name in stream.members():
+            names.append(name)
+            stream.value()
+    except (ValueError, RecursionError):
+        return names if cut else []
+    return names
 
 
 def _delimited(path: Path, lines: list[str], *, cut: bool) -> _Layout:
     for written_as, delimiter in (("tsv", "\t"), ("csv", ",")):
         columns = tuple(name.strip() for name in next(csv.reader([lines[0]], delimiter=delimiter), []))
         lowered = tuple(name.lower() for name in columns)
-        if len(set(lowered)) > 1 and set(lowered) & set(ID_NAMES) and set(lowered) & set(_TEXT_NAMES):
+        if len(set(lowered)) > 1 and set(lowered) & set(ID_NAMES) and set(lowered) & set(TEXT_NAMES):
             quoted = written_as == "csv" or _is_quoted(lines[1:], delimiter, cut)
             return _Layout("csv" if written_as == "csv" else "tsv", lowered, header=True, quoted=quoted)
     quoted = "\t" in lines[0] and _is_quoted(lines, "\t", cut)

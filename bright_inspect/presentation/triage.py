@@ -115,20 +115,11 @@ def evidence_rows(
     return [*rows, TableRow("sum", ((Span("evidence", "dim"),), (), total, ()))]
 
 
-def weight_columns() -> list[Column]:
-    """For the help: a kind of evidence, its weight, and why so much."""
-    return [
-        Column("what", (Span("evidence", "dim"),), 16),
-        Column("weight", (Span("weight", "dim"),), 6, align="right"),
-        Column("reason", (Span("why", "dim"),), 20, flex=1),
-    ]
-
-
-def weight_rows() -> list[TableRow]:
-    """A row a kind of evidence, the heaviest first."""
+def weight_lines() -> list[Cell]:
+    """For the help: each kind of evidence with what it adds at most, and why so much; the heaviest first."""
     weights = sorted(WEIGHTS.items(), key=lambda pair: -pair[1].weight)
     return [
-        TableRow(kind, ((Span(EVIDENCE_NAMES[kind]),), (Span(f"{weight.weight:g}", "strong"),), (Span(weight.reason),)))
+        (Span(f"  {EVIDENCE_NAMES[kind]:<16} {weight.weight:>4g}", "strong"), Span(f"  {weight.reason}"))
         for kind, weight in weights
     ]
 

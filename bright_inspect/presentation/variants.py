@@ -291,10 +291,9 @@ def variant_notes(
 
 def _how_to_pair(originals: Collection[str]) -> str:
     """What to do where a system has no run on the original queries; ``originals`` are the systems that have one."""
-    if not originals:
-        return "Open one too: NAME@original=PATH, or bright-inspect retrieve makes it"
     named = ", ".join(f"{system}@original" for system in sorted(originals)[:3])
-    return f"A system is its name: {named} is open; give both the same, NAME@VARIANT=PATH"
+    open_ones = f" · runs pair by name, open: {named}" if originals else ""
+    return f"Open one too: NAME@original=PATH, or bright-inspect retrieve makes it{open_ones}"
 
 
 def _missing_originals(scores: Sequence[VariantScore]) -> list[Cell]:

@@ -13,15 +13,13 @@ from pathlib import Path
 from bright_inspect.datasets.bright_folder import LONG_SUFFIX
 from bright_inspect.db import Cursor, text_literal
 from bright_inspect.domain.findings import Finding
-from bright_inspect.domain.names import ORIGINAL, describe_path, normalised_task
+from bright_inspect.domain.names import EDITED, ORIGINAL, describe_path, normalised_task
 from bright_inspect.domain.visible import visible
 from bright_inspect.errors import UnreadableInput, UsageError
 from bright_inspect.formats.rewrites import QUERYGYM_SUFFIX, RewritesRead, read_rewrites_into
 from bright_inspect.store.collections import ORIGINAL_LAYER, Collections, TaskKey, split_layer, task_condition
 from bright_inspect.store.sidecars import failures_of, sidecar_of
 
-#: What Live calls a text that was typed.
-EDITED = "edited"
 _SHOWN = 3
 _GENERIC = re.compile(
     r"(^|(?<=[_.-]))(queries|query|rewrites?|rewritten|reformulated|reasoned|examples|bright|expand)(?=$|[_.-])",
@@ -115,8 +113,8 @@ def load_given_variants(
     """Join files of rewrites, ``[NAME=]FILE`` or a folder of files, to the queries of these loaded tasks.
 
     Rows by id are of the task that the row, the file itself or its path as it was typed names, of ``wanted_task``, of
-    the task that the whole path names, of the one whose golds they list, or of the only one there is. ``complete`` says that the tasks are all there are, so that a text
-    that is none of their queries is odd.
+    the task that the whole path names, of the one whose golds they list, or of the only one there is. ``complete`` says
+    that the tasks are all there are, so that a text that is none of their queries is odd.
 
     Raises:
         UnreadableInput: as ``read_rewrites_into``; or a folder is empty.
@@ -127,6 +125,7 @@ def load_given_variants(
     for number, (name, path) in enumerate(_named_files(arguments)):
         file = _read(cursor, f"rewrites_{number}", name, path, wanted_task, collections.task_names(), tasks)
         findings += file.read.findings
+        findings += _unknown_tasks(cursor, file, collections.task_names())
         joined = [task for task in _tasks_of(cursor, file, tasks) if _join(cursor, collections, file, task)]
         for task in joined:
             findings += _join_findings(cursor, file, task)
@@ -207,7 +206,7 @@ def _tasks_of(cursor: Cursor, file: _File, tasks: Sequence[TaskKey]) -> Sequence
     if file.by_text:
         return tasks
     named = {task for (task,) in cursor.execute(f"SELECT DISTINCT task FROM {file.read.table}").fetchall() if task}
-    slugs = {normalised_task(task) for task in named} or ({file.task} if file.task else set())
+    slugs = named or ({file.task} if file.task else set())
     if slugs:
         return [task for task in tasks if task[1] in slugs]
     by_golds = _tasks_by_golds(cursor, file)
@@ -244,8 +243,7 @@ def _rows_of(file: _File, task: TaskKey) -> str:
     if file.by_text:
         return f"""SELECT query_id, rewrite AS text, golds FROM (SELECT key, text AS rewrite, golds FROM {table})
                    JOIN (SELECT query_id, text AS key FROM queries WHERE {task_condition(task)}) USING (key)"""
-    slug = "lower(translate(trim(task), ' -', '__'))"
-    return f"SELECT key AS query_id, text, golds FROM {table} WHERE task IS NULL OR {slug} = {text_literal(task[1])}"
+    return f"SELECT key AS query_id, text, golds FROM {table} WHERE task IS NULL OR task = {text_literal(task[1])}"
 
 
 def _join(cursor: Cursor, collections: Collections, file: _File, task: TaskKey) -> bool:
@@ -306,6 +304,20 @@ def _join_findings(cursor: Cursor, file: _File, task: TaskKey) -> list[Finding]:
             message = f"{len(ids)} {what}: {_some(ids)}.{hint}"
             findings.append(Finding(code, "warning", str(file.path), message, count=len(ids)))
     return findings
+
+
+def _unknown_tasks(cursor: Cursor, file: _File, known: Sequence[str]) -> list[Finding]:
+    """Rows that name a task which no data at hand has; those of tasks that are not open are nothing odd."""
+    rows = cursor.execute(
+        f"""SELECT task, count(*) FROM {file.read.table} WHERE task NOT IN (SELECT unnest(?))
+            GROUP BY task ORDER BY task""",
+        [list(known)],
+    ).fetchall()
+    if not rows:
+        return []
+    count = sum(int(each) for _, each in rows)
+    message = f"{count} row(s) of tasks that are not known are left out: {_some([task for task, _ in rows])}."
+    return [Finding("variant-unknown-queries", "warning", str(file.path), message, count=count)]
 
 
 def _unknown_texts(cursor: Cursor, file: _File) -> list[Finding]:

@@ -203,7 +203,7 @@ def test_a_prompt_of_ones_own(tmp_path: Path, model_server: ModelServer) -> None
         (("--writer", "endpoint:", "--query", "1"), "names no model"),
         ((*WRITER,), "no file is named for the rewrites"),
         ((*WRITER, "--out", "x.jsonl"), "the rewrites have no name"),
-        ((*WRITER, "--out", "x.jsonl", "--variant", "original"), "the variant that nobody rewrote"),
+        ((*WRITER, "--out", "x.jsonl", "--variant", "original"), "original is no name for rewrites"),
         ((*WRITER, "--query", "1", "--from-variant", "none"), "has no variant 'none'"),
         (("--writer", "transformers:no/model", "--query", "1"), "'no/model' is not on this machine"),
     ],
@@ -213,6 +213,14 @@ def test_mistakes_are_told_in_a_line(arguments: tuple[str, ...], problem: str) -
     assert done.returncode == 2
     assert problem in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_device_is_not_written_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = command("rewrite", *TASK, *WRITER, "--variant", "v", "--out", pipe)
+    assert (done.returncode, "a pipe or a device, not a file" in done.stderr) == (2, True)
+    assert pipe.exists()
 
 
 def test_without_a_server(monkeypatch: pytest.MonkeyPatch) -> None:

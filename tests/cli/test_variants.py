@@ -15,7 +15,7 @@ def test_table_says_what_the_screen_says() -> None:
     done = command("variants", *DEMO)
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert lines[0] == "run task measure n mean Δ win tie (both 0) loss words × original kept"
-    assert "bm25@demo_reason demo/contest_maths nDCG@10 5 94.2 +72.1 4 0 (0) 1 202 2.3 45 %" in lines
+    assert "bm25@demo_reason demo/contest_maths nDCG@10 5 94.2 +72.1 4 0 (0) 1 203 2.3 45 %" in lines
     assert "bm25@demo_reason mean of 4 demo tasks nDCG@10 20 87.5 +61.4 16 0 (0) 4 214 1.3 38 %" in lines
     assert done.stderr == ""
 
@@ -41,7 +41,7 @@ def test_what_is_missing_is_said_on_stderr(tmp_path: Path) -> None:
     done = command("variants", f"bm25@gpt4={runs[0]}", f"dense={runs[1]}", "--data", data)
     said = [line.removeprefix("bright-inspect: ") for line in done.stderr.splitlines()]
     assert "dense: variant not known, name it: NAME@VARIANT=PATH" in said
-    assert any(line.startswith("bm25: no run on the original queries, so no Δ.") for line in said)
+    assert any(line.startswith("bm25: no run of that name on the original queries, so no Δ.") for line in said)
     assert "no run with lamer_reason: bright-inspect retrieve --variant NAME[=FILE]" in said
     assert "! lamer_reason has texts of 1 of 2 queries of biology" in said
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]

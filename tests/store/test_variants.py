@@ -190,6 +190,52 @@ def test_damaged_file(data: Path, tmp_path: Path, content: str) -> None:
         joined(data, f"new={write(tmp_path / 'pony.json', content)}")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pony.jsonl", json.dumps({"query": "w " * 200_000, "id": "1"}) + "\n" + '{"query": "two", "id": "2"}\n'),
+        ("pony.json", [{"query": "w " * 200_000, "id": "1"}, {"query": "two", "id": "2"}]),
+        ("pony.jsonl", '{"query":"one\u2028line\u0085more","id":"1"}\n{"query":"two","id":"2"}\n'),
+        ("pony.json", '{"question 9": null, "question 1": "one", "question 2": "two"}'),
+    ],
+    ids=["long first line", "long first row", "other line separators", "a value that is none"],
+)
+def test_what_is_large_or_odd_and_good(data: Path, tmp_path: Path, name: str, content: object) -> None:
+    found, findings = joined(data, f"new={write(tmp_path / name, content)}", tasks=[PONY])
+    assert {query_id for query_id, text in found["new", "pony"].items() if text} == {"1", "2"}
+    assert {finding.code for finding in findings} <= {"bad-entry"}
+
+
+def test_map_in_utf_16_and_with_half_characters(data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text('{"question 2": "two", "question 1": "o\\ud800ne"}', encoding="utf-16")
+    found, findings = joined(data, f"new={path}", tasks=[PONY])
+    assert found == {("new", "pony"): {"1": "o\ufffdne", "2": "two"}}
+    assert [finding.code for finding in findings] == ["utf-16", "invalid-utf8"]
+
+
+def test_a_task_spelled_in_two_ways_and_one_that_is_not_known(data: Path, tmp_path: Path) -> None:
+    rows = [
+        {"task": " Pony", "id": "1", "query": "first", "gold_ids": "no list"},
+        {"task": "pony", "id": "1", "query": "second"},
+        {"task": "pony", "id": "2", "query": "two"},
+        {"task": "ponny", "id": "2", "query": "lost"},
+    ]
+    found, findings = joined(data, f"new={write(tmp_path / 'all.json', rows)}", tasks=[PONY])
+    assert found == {("new", "pony"): {"1": "first", "2": "two"}}
+    assert [(finding.code, finding.count) for finding in findings] == [
+        ("repeated-id", 1),
+        ("variant-unknown-queries", 1),
+    ]
+    assert "ponny" in findings[1].message
+
+
+def test_the_typed_path_goes_before_the_task(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "aops.tsv", "1\tone\n")
+    monkeypatch.chdir(tmp_path)
+    assert joined(data, "new=aops.tsv", task="pony")[0] == {("new", "aops"): {"1": "one"}}
+
+
 def test_variant_of_another_upload_of_the_data(data: Path) -> None:
     rows = [{**example("1", ["p/z.txt"]), "query": "long"}, {**example("8", ["p/b.txt"]), "query": "longer"}]
     write_bright(data, {"pony": rows}, "gpt4_reason")

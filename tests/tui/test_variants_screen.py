@@ -147,7 +147,7 @@ async def test_texts_lists_and_originals_that_are_missing(tmp_path: Path) -> Non
         await press(pilot, "v", "tab")
         said = shown(pilot)
         assert "dense: variant not known, V says which" in said
-        assert "bm25: no run on the original queries" in said
+        assert "bm25: no run of that name on the original queries" in said
         assert "! gpt4_reason has texts of 3 of 4 queries of biology" in said
         await press(pilot, "q", "q")
         queries(pilot)

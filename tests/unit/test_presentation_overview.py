@@ -41,10 +41,10 @@ def test_rows_and_the_mean_over_common_tasks() -> None:
         "bright/biology": ["biology", "7", "50.0 +30.0", "20.0"],
         "bright/pony": ["pony", "7", "30.0 −10.0", "40.0"],
         "bright/aops": ["aops", "7", "10.0", "–"],
-        MEAN_ROW: ["mean of 3 tasks", "", "30.0 +10.0", "30.0 (2)"],
+        MEAN_ROW: ["mean of 3 tasks", "", "30.0 +10.0 Δ(2)", "30.0 (2)"],
     }
     notes = [text_of(note) for note in overview_notes(compared, scores, {}, 120)]
-    assert notes == ["Δ of means: over the tasks shared with bm25 · (n): the mean of n tasks only"]
+    assert notes == ["Δ of means: over the tasks shared with bm25, Δ(n) if n only · (n): the mean of n tasks only"]
 
 
 def test_no_mean_of_one_task_and_one_for_each_dataset() -> None:
@@ -145,7 +145,7 @@ def test_values_that_tie_order_moves_are_marked_and_the_range_is_said() -> None:
     assert marked == {
         "bright/biology": [" 40.0≈", "   –"],
         "bright/pony": [" 30.0    0.0", " 30.0≈"],
-        MEAN_ROW: [" 35.0≈   0.0", " 30.0≈ (1)"],
+        MEAN_ROW: [" 35.0≈   0.0 Δ(1)", " 30.0≈ (1)"],
     }
     assert [text_of(note) for note in overview_notes(compared, scores, {}, 120)[:2]] == [
         "≈ tie order alone moves rader between 30.0 and 50.0 (expected 40.0)",

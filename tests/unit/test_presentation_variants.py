@@ -97,8 +97,8 @@ def test_notes_say_what_is_missing_and_what_to_do() -> None:
     notes = [text_of(note) for note in variant_notes(lines(scores, unknown), LENGTHS, reading=False)]
     assert notes == [
         "odd: variant not known, V says which",
-        "dense: no run on the original queries, so no Δ. Open one too: NAME@original=PATH, or bright-inspect retrieve "
-        "makes it",
+        "dense: no run of that name on the original queries, so no Δ. Open one too: NAME@original=PATH, or "
+        "bright-inspect retrieve makes it · runs pair by name, open: bm25@original",
         "lists: Δ, wins and losses are over the queries that run and original both have a list for; in the value the "
         "others count as 0",
         "no run with lamer: bright-inspect retrieve --variant NAME[=FILE]",

@@ -1,4 +1,4 @@
-"""Help: every key from the one table, the marks, and the filter's terms."""
+"""Help: every key from the one table, the marks, the filter's terms, and what evidence weighs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from textual.containers import Vertical
 
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.filters import FILTER_TERMS
+from bright_inspect.presentation.triage import weight_lines
 from bright_inspect.tui import keymap
 from bright_inspect.tui.screens.dialog import Dialog
 from bright_inspect.tui.widgets.line import CellLine
@@ -88,6 +89,7 @@ class HelpScreen(Dialog[None]):
             (Span("numbers", "accent"),),
         ]
         lines += [(Span(f"  {text}"),) for text in _NUMBERS]
+        lines += [(), (Span("evidence, and the points of a value of 1", "accent"),), *weight_lines()]
         lines += [
             (),
             (Span("keys of your own", "accent"),),

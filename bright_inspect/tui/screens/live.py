@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import TextArea
 
-from bright_inspect.domain.names import ORIGINAL
+from bright_inspect.domain.names import EDITED, ORIGINAL
 from bright_inspect.domain.rankings import Ranking
 from bright_inspect.evaluation.live import LiveRequest, LiveResult, ranking_value, restricted
 from bright_inspect.presentation.cells import Cell, Span
@@ -33,7 +33,6 @@ from bright_inspect.tui.widgets.reader import TextReader
 from bright_inspect.tui.widgets.table import LineTable
 
 DEPTHS = (10, 100, 1000)
-_EDITED = "edited"
 
 
 class LiveScreen(RewritingScreen):
@@ -121,13 +120,13 @@ class LiveScreen(RewritingScreen):
     def text_name(self) -> str:
         """The variant that the text is, or that it was edited."""
         name, text = self._variants[self._variant]
-        return name if self._text == text else _EDITED
+        return name if self._text == text else EDITED
 
     @property
     def _request(self) -> LiveRequest:
         live = self.desk.live
         text, variant = self._text, self.text_name
-        made = self.rewriting.made(text) if variant == _EDITED else None
+        made = self.rewriting.made(text) if variant == EDITED else None
         return LiveRequest(live.retriever, variant, text, live.depth, live.reranker, text_from=made)
 
     def action_next_variant(self) -> None:
@@ -135,9 +134,9 @@ class LiveScreen(RewritingScreen):
         if self.occupied():
             return
         self.rewriting.forget()
-        if self.text_name == _EDITED:
-            number = 1 + sum(name.startswith(_EDITED) for name, _ in self._variants)
-            self._variants.append((f"{_EDITED} {number}", self._text))
+        if self.text_name == EDITED:
+            number = 1 + sum(name.startswith(EDITED) for name, _ in self._variants)
+            self._variants.append((f"{EDITED} {number}", self._text))
             self._variant = 0
         else:
             self._variant = (self._variant + 1) % len(self._variants)
