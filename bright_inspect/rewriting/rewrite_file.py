@@ -136,7 +136,8 @@ class RewriteFile:
 
 @contextmanager
 def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> Iterator[RewriteFile]:
-    """The file with what was made before, to append to; nobody else can meanwhile. One without a line is removed.
+    """The file with what was made before, to append to; nobody else can meanwhile. One that is new
+    and got no line is removed.
 
     Raises:
         UsageError: as ``RewriteFile.take_over``; another process writes to it; it is a folder, a pipe or a device.
@@ -146,6 +147,7 @@ def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> I
         raise UsageError(f"{path}: a folder, a pipe or a device, not a file.", "Name a file: --out FILE.jsonl.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        is_new = not path.exists()
         with path.open("a+b") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -161,7 +163,7 @@ def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> I
             try:
                 yield rewrites
             finally:
-                if not rewrites.done:
+                if is_new and not rewrites.done:
                     with contextlib.suppress(OSError):
                         path.unlink()
     except OSError as error:

@@ -56,6 +56,10 @@ class Answered:
     created: str
 
 
+#: So many queries that fail with the same words before any has a rewrite speak for all.
+_ALIKE = 8
+
+
 class _Stopped(Exception):
     """Ends the questions under way when the run ends."""
 
@@ -86,8 +90,9 @@ def rewrite_queries(
     """Rewrite ``queries`` (id -> text) but those that are ``done``. ``keep`` and ``keep_failure`` are called in this
     thread, once a query, as soon as it is known.
 
-    An error that any other query would meet too (a wrong key, no server) ends the run: it is in ``stopped_by``, and the
-    queries that are left are neither made nor failures.
+    An error that any other query would meet too (a wrong key, no server; the same words from each of the first
+    ``_ALIKE``, as of a setting that the model refuses) ends the run: it is in ``stopped_by``, and the queries that are
+    left are neither made nor failures.
 
     Raises:
         Whatever ``check`` raises, and what is no ``BrightInspectError``; answers that are whole by then are kept.
@@ -121,6 +126,10 @@ def rewrite_queries(
         else:
             keep_failure(outcome)
             result.failures.append(outcome)
+            alike = {failure.error for failure in result.failures}
+            if not result.made and len(result.failures) == _ALIKE < len(left) and len(alike) == 1:
+                ending.set()
+                raise EndpointError(f"the first {_ALIKE} queries failed alike: {outcome.error}", outcome.hint)
         told.tell(result)
 
     at_once = min(asking.concurrency, writer.at_once or asking.concurrency)

@@ -157,6 +157,23 @@ def test_what_all_would_meet_ends_the_run(tmp_path: Path) -> None:
     assert run(out, writer)[0].made == 7
 
 
+def test_the_first_that_fail_alike_speak_for_all(tmp_path: Path) -> None:
+    writer = WordWriter()
+    refused = BrightInspectError("HTTP 400: temperature must be 1", "Leave --temperature out.")
+    writer.fails = {text: [refused] * 9 for text in QUERIES.values()}
+    out = tmp_path / "words.jsonl"
+    result, _ = run(out, writer, Asking(concurrency=1, retries=0))
+    assert result.made == 0
+    assert len(result.failures) >= 8  # those under way by then are listed too
+    assert result.stopped_by is not None
+    assert "the first 8 queries failed alike: HTTP 400" in result.stopped_by.message
+    assert result.stopped_by.hint == refused.hint
+    assert not out.exists()
+    writer.fails["why 0"] = []
+    result, _ = run(out, writer, Asking(concurrency=1, retries=0))
+    assert (result.made, len(result.failures), result.stopped_by) == (1, 11, None)
+
+
 def test_a_defect_is_no_failure_of_a_query(tmp_path: Path) -> None:
     writer = WordWriter()
 
