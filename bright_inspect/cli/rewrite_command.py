@@ -238,7 +238,7 @@ def _kept(
         *inputs.key, wanted.variant or "", wanted.from_variant, writer.name, writer.model, prompt.template,
         prompt.source, asking.settings.as_json(), writer.provenance,
     )  # fmt: skip
-    with opened_rewrites(out, making, queries) as file:
+    with opened_rewrites(out, making, queries, wanted_queries) as file:
         before = len(file.done & set(wanted_queries))
         result = rewrite_queries(
             writer, prompt, wanted_queries, asking, making_lines(file, making), file.add_failure, inputs.tell,

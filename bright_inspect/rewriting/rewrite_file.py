@@ -135,9 +135,12 @@ class RewriteFile:
 
 
 @contextmanager
-def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> Iterator[RewriteFile]:
-    """The file with what was made before, to append to; nobody else can meanwhile. One that is new
-    and got no line is removed.
+def opened_rewrites(
+    path: Path, making: Making, query_ids: Collection[str], asked: Collection[str] | None = None
+) -> Iterator[RewriteFile]:
+    """The file with what was made before, to append to; nobody else can meanwhile. One that is new and got no line is
+    removed. ``query_ids`` are the task's, ``asked`` those of them that are asked now, by default all: their failures of
+    before are forgotten.
 
     Raises:
         UsageError: as ``RewriteFile.take_over``; another process writes to it; it is a folder, a pipe or a device.
@@ -158,8 +161,7 @@ def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> I
             rewrites = RewriteFile(path, file)
             # As they are read from the file again: tuples are lists there.
             rewrites.take_over(json.loads(json.dumps(making.as_json())), query_ids)
-            # They are asked again now.
-            failures_of(path).unlink(missing_ok=True)
+            _forget_failures(failures_of(path), query_ids if asked is None else asked)
             try:
                 yield rewrites
             finally:
@@ -171,6 +173,19 @@ def opened_rewrites(path: Path, making: Making, query_ids: Collection[str]) -> I
             f"{error.filename or path}: cannot be read or written ({error.strerror or error}).",
             "Free disk, or name another --out; what was written stays.",
         ) from None
+
+
+def _forget_failures(path: Path, asked: Collection[str]) -> None:
+    """Take the queries that are asked again out of a file of failures; one that is empty then is removed."""
+    if not path.exists():
+        return
+    again = frozenset(asked)
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    kept = [line for line in lines if (_value(line.encode()) or {}).get("query_id") not in again]
+    if kept:
+        path.write_text("".join(kept), encoding="utf-8")
+    else:
+        path.unlink()
 
 
 def write_sidecar(path: Path, made: Mapping[str, Any]) -> None:

@@ -174,6 +174,19 @@ def test_the_first_that_fail_alike_speak_for_all(tmp_path: Path) -> None:
     assert (result.made, len(result.failures), result.stopped_by) == (1, 11, None)
 
 
+def test_failures_of_queries_that_are_not_asked_stay(tmp_path: Path) -> None:
+    out = tmp_path / "words.jsonl"
+    writer = WordWriter()
+    writer.fails = {f"why {number}": [BrightInspectError("no")] * 2 for number in (1, 2)}
+    run(out, writer, Asking(retries=0))
+    with opened_rewrites(out, making(), QUERIES, ["q1"]):
+        pass
+    assert [line["query_id"] for line in lines(failures_of(out))] == ["q2"]
+    with opened_rewrites(out, making(), QUERIES):
+        pass
+    assert not failures_of(out).exists()
+
+
 def test_a_defect_is_no_failure_of_a_query(tmp_path: Path) -> None:
     writer = WordWriter()
 
