@@ -14,7 +14,8 @@ from bright_inspect.evaluation.scores import ExclusionEffect, TaskScores
 from bright_inspect.presentation.cells import Cell, Span
 from bright_inspect.presentation.numbers import percent
 from bright_inspect.store.collections import TaskKey
-from bright_inspect.store.session import Run
+from bright_inspect.store.session import Run, Session
+from bright_inspect.store.sidecars import PARTIAL_CORPUS
 
 TIE_MARK = "≈"
 #: Tasks that a note on exclusions names at most.
@@ -22,6 +23,16 @@ _MOST_TASKS = 3
 
 Effects = Mapping[tuple[int, TaskKey], ExclusionEffect]
 """By (run_id, task), for the runs that list excluded documents."""
+
+
+def partial_corpus_note(session: Session, runs: Sequence[Run]) -> list[Cell]:
+    """Which of these runs say that they were made over a part of the corpus, first thing to know of a difference."""
+    files = {finding.file for finding in session.findings if finding.code == PARTIAL_CORPUS}
+    partial = [run.label for run in dict.fromkeys(runs) if any(str(file.path) in files for file in run.files)]
+    if not partial:
+        return []
+    text = f"{', '.join(partial)}: over a part of the corpus, no match for runs over all of it (! says how much)"
+    return [(Span(text, "warning"),)]
 
 
 def tie_mark(tie_sensitive: bool) -> Span:

@@ -9,6 +9,8 @@ from typing import Any
 
 from bright_inspect.domain.findings import Finding
 
+#: The code of the finding that a run was made over a part of its corpus.
+PARTIAL_CORPUS = "partial-corpus"
 #: A sidecar of ours is a few kilobytes; one that lists every query as short, some hundred.
 _MOST_BYTES = 16_000_000
 
@@ -64,7 +66,7 @@ def sidecar_findings(run: Path) -> list[Finding]:
         f"{sidecar_of(run).name} says that {made.searched:,} of the corpus' {made.of:,} documents were searched: its "
         "values do not compare with those of runs over the whole corpus."
     )
-    return [Finding("partial-corpus", "warning", str(run), message)]
+    return [Finding(PARTIAL_CORPUS, "warning", str(run), message)]
 
 
 def _text(made: dict[str, Any], name: str) -> str | None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bright_inspect.presentation.conditions import partial_corpus_note
 from bright_inspect.store.sidecars import Sidecar, read_sidecar, sidecar_findings
-from tests.support import command, example, write_bright, write_trec
+from tests.support import command, example, opened_runs, write_bright, write_trec
 
 MADE = {
     "made_by": "bright-inspect 0.1.0 retrieve", "variant": "gpt4_reason", "dataset": "bright", "task": "biology",
@@ -24,6 +25,13 @@ def test_task_and_variant_come_from_the_sidecar_where_the_path_is_silent(tmp_pat
     assert [(row["task"], row["variant"]) for row in scored["results"]] == [("biology", "gpt4_reason")]
     assert [finding["code"] for finding in scored["findings"]] == ["partial-corpus"]
     assert "7 of the corpus' 57,359 documents were searched" in scored["findings"][0]["message"]
+    with opened_runs(run, data=data) as opening:
+        [note] = partial_corpus_note(opening.session, opening.session.runs)
+        assert "".join(span.text for span in note).startswith(
+            f"{opening.session.runs[0].label}: over a part of the corpus"
+        )
+        opening.session.findings.clear()
+        assert partial_corpus_note(opening.session, opening.session.runs) == []
     named = json.loads(command("eval", f"x@original={run}", "--data", data, "--json").stdout)
     assert [row["variant"] for row in named["results"]] == ["original"]
 

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from bright_inspect.presentation.cells import Span
+from bright_inspect.presentation.conditions import partial_corpus_note
 from bright_inspect.presentation.overview import MEAN_ROW, overview_columns, overview_notes, overview_rows, tag_notes
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.tui import keymap
@@ -52,7 +53,11 @@ class OverviewScreen(DeskScreen):
         rows = overview_rows(desk.session.tasks, scored.scores, scored.fates, queries, compared, columns)
         table.set_rows(columns, rows, cursor=table.cursor, keep_scroll=True)
         self.query_one("#top", CellLine).set_cells(*self.top_cells())
-        notes = [*overview_notes(compared, scored.scores, scored.effects, self.size.width), *tag_notes(desk.tags)]
+        notes = [
+            *partial_corpus_note(desk.session, compared.runs),
+            *overview_notes(compared, scored.scores, scored.effects, self.size.width),
+            *tag_notes(desk.tags),
+        ]
         for index, line in enumerate(self.query(".note").results(CellLine)):
             line.set_cells(notes[index] if index < len(notes) else ())
             line.set_class(index >= len(notes), "hidden")

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow
-from bright_inspect.presentation.conditions import exclusion_note
+from bright_inspect.presentation.conditions import exclusion_note, partial_corpus_note
 from bright_inspect.presentation.queries import Comparison as Compared
 from bright_inspect.presentation.queries import SortKey, headline, query_columns, query_row, sort_rows
 from bright_inspect.store.collections import TaskKey
@@ -123,7 +123,7 @@ class QueriesScreen(FilteringScreen):
         cursor = next((index for index, row in enumerate(self._shown) if row.key == current), 0)
         table.set_rows(columns, _QueryLines(self._shown, columns, compared), cursor=cursor, keep_scroll=True)
         lines = headline(matching, compared, by_task=not self.row_filter.text, narrow=self.size.width < 100)
-        notes = lines.notes
+        notes = (*partial_corpus_note(desk.session, (compared.run, compared.baseline)), *lines.notes)
         if excluded := exclusion_note(
             list(dict.fromkeys((compared.run, compared.baseline))), desk.scored.scores, desk.scored.effects, self._tasks
         ):

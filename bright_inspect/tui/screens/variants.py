@@ -14,6 +14,7 @@ from bright_inspect.domain.names import ORIGINAL
 from bright_inspect.domain.rankings import QueryKey
 from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Span
+from bright_inspect.presentation.conditions import partial_corpus_note
 from bright_inspect.presentation.variant_queries import delta_of, means_line, variant_runs
 from bright_inspect.presentation.variants import TASK_LEGEND, VariantLine, variant_lines, variant_notes
 from bright_inspect.rewriting.comparison import variant_scores
@@ -163,7 +164,8 @@ class VariantsScreen(FilteringScreen):
             else:
                 self.tasks_table.fill(lines, desk.scored.measure, self.size.width, reading=self._reading)
                 self.query_one("#headline", CellLine).set_cells((Span(TASK_LEGEND, "dim"),))
-            self._show_notes(variant_notes(lines, lengths, reading=self._reading, texts=not self._by_query))
+            notes = variant_notes(lines, lengths, reading=self._reading, texts=not self._by_query)
+            self._show_notes([*partial_corpus_note(desk.session, desk.session.runs), *notes])
             self._show_status()
 
     def _lines(self) -> list[VariantLine]:
