@@ -122,9 +122,11 @@ async def test_one_text_where_there_is_room_for_one() -> None:
 async def test_without_a_corpus_and_without_a_rewrite(tmp_path: Path) -> None:
     data = write_bright(tmp_path / "data", {"pony": [example("1", ["g"]), example("2", ["g"])]})
     write_bright(data, {"pony": [{"id": "1", "query": "question one, asked in other words"}]}, "gpt4_reason")
+    write_bright(data, {"pony": [{"id": "1", "query": "another's words"}]}, "claude_reason")
     run = write_trec(tmp_path / "pony.trec", {"1": {"g": 2.0, "d": 1.0}, "2": {"g": 1.0}})
-    async with driven(app_of(run, data=data)) as pilot:
+    async with driven(app_of(f"bm25@gpt4_reason={run}", data=data)) as pilot:
         await press(pilot, "enter", "v")
+        assert "gpt4_reason 2 of 2" in line(pilot, "#lens-words"), "the text that the run was made by"
         assert "survive" in line(pilot, "#lens-words")
         assert "nothing was searched here" in line(pilot, "#lens-scores")
         assert "there is no corpus of pony at hand" in messages(pilot)[-1]
