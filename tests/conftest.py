@@ -13,7 +13,7 @@ from hypothesis import settings
 from tests.support import BRIGHT_TEST_DATA
 
 # The same examples on every run of CI, and fewer: what chance finds elsewhere becomes a case of its own.
-settings.register_profile("ci", derandomize=True, max_examples=40)
+settings.register_profile("ci", derandomize=True, max_examples=30)
 if os.environ.get("CI") == "true":
     settings.load_profile("ci")
 
