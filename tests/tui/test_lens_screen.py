@@ -44,6 +44,11 @@ async def test_every_tab_of_a_query_and_the_next() -> None:
         assert "bm25@demo_reason recomputed over " in line(pilot, "#lens-stored")
         assert line(pilot, "#lens-stored").count("the same scores") == 2
 
+        await press(pilot, "pagedown")
+        place = side(pilot, "right").scroll_y
+        screen._show(first=True)  # as when more is worked out
+        assert side(pilot, "right").scroll_y == place
+
         table = screen.query_one(LineTable)
         await press(pilot, "right")
         assert table.has_focus

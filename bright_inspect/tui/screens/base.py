@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
@@ -21,6 +22,13 @@ AuditTarget = QueryKey | tuple[TaskKey, ...]
 """A query's value, or the mean of some tasks."""
 #: Anything that takes longer says that it is working.
 SLOW_SECONDS = 0.15
+
+
+def are_same(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Whether both are the same objects, or equal numbers and names: comparing all scores or texts would take longer
+    than showing them."""
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a is b or (isinstance(a, int | str) and a == b) for a, b in pairs)
 
 
 class DeskScreen(Screen[None]):

@@ -38,7 +38,7 @@ from bright_inspect.rewriting.word_change import WordChange
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.progress import CancelToken
 from bright_inspect.store.query_view import QueryView
-from bright_inspect.tui.screens.base import AuditTarget
+from bright_inspect.tui.screens.base import AuditTarget, are_same
 from bright_inspect.tui.screens.copying import CopyingScreen
 from bright_inspect.tui.screens.working import Working
 from bright_inspect.tui.widgets.key_line import KeyLine
@@ -69,6 +69,7 @@ class LensView(CopyingScreen):
         self._retriever = BM25_NAMES[0]
         self._tab: Tab = TABS[0]
         self._inline = False
+        self._texts_shown: tuple[object, ...] = ()
         self._working = Working(self, "lens", "#lens-scores")
 
     def compose(self) -> ComposeResult:
@@ -254,6 +255,11 @@ class LensView(CopyingScreen):
         # Where there is room for one text it is the one that the tab is about.
         left.set_class(self._as_one if self._tab == "Words" else narrow and self._tab != "Documents", "hidden")
         right.set_class(narrow and self._tab == "Documents", "hidden")
+        worked_out = {"Words": self._words, "Shared": self._shared}.get(self._tab, self._lens)
+        shown = (self._view, worked_out, self._tab, self.variant, self._as_one, row.key if row is not None else None)
+        if are_same(shown, self._texts_shown):
+            return  # what else arrives meanwhile must not move what is being read
+        self._texts_shown = shown
         if self._tab == "Words":
             self._show_words(left, right)
             return

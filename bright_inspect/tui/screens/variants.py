@@ -21,7 +21,7 @@ from bright_inspect.rewriting.comparison import variant_scores
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.progress import CancelToken
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import AuditTarget
+from bright_inspect.tui.screens.base import AuditTarget, are_same
 from bright_inspect.tui.screens.filtering import FilteringScreen
 from bright_inspect.tui.strips import wrap_cell
 from bright_inspect.tui.widgets.key_line import KeyLine
@@ -39,12 +39,6 @@ class TextsRead(Message):
     def __init__(self, done: int) -> None:
         super().__init__()
         self.done = done
-
-
-def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Whether both are the same objects, or equal numbers; comparing all scores would take longer than making them."""
-    pairs = zip(one, other, strict=False)
-    return len(one) == len(other) and all(a is b or (isinstance(a, int) and a == b) for a, b in pairs)
 
 
 class VariantsScreen(FilteringScreen):
@@ -173,7 +167,7 @@ class VariantsScreen(FilteringScreen):
         desk, runs = self.desk, self.desk.session.runs
         lengths = desk.variants.lengths(self.tasks)
         made_of = (desk.scored, runs, self.tasks, len(lengths))
-        if not _same(self._lines_made[0], made_of):
+        if not are_same(self._lines_made[0], made_of):
             scores = variant_scores(desk.scored.scores, runs)
             self._lines_made = (made_of, variant_lines(self.tasks, scores, runs, lengths))
         return self._lines_made[1]
@@ -187,7 +181,7 @@ class VariantsScreen(FilteringScreen):
         if self.row_filter.text:
             title = f"{len(matching):,} of {len(of_tasks):,} queries"
         made_of = (self.desk.scored, self.desk.session.runs, self.tasks, self.row_filter)
-        if not _same(self._means_made[0], made_of):
+        if not are_same(self._means_made[0], made_of):
             self._means_made = (made_of, means_line(matching, of, by_task=not self.row_filter.text))
         self.query_one("#headline", CellLine).set_cells((Span(f"{title}  ", "strong"), *self._means_made[1]))
 
