@@ -66,6 +66,10 @@ def command(
         request = replace(request, variants=variants)
         wanted = wanted_measures(measures)
         return show_runs(request, wanted, per_query=per_query, as_json=as_json, as_csv=as_csv, strict=strict)
+    if measures or per_query or request != OpenRequest((), request.data, request.dataset, request.task):
+        raise UsageError(
+            "without runs only --data, --dataset, --task and --variant count.", "Name runs, or leave the others out."
+        )
     return _list_variants(request, variants, as_json=as_json, as_csv=as_csv, strict=strict)
 
 

@@ -14,6 +14,7 @@ from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_
 from bright_inspect.presentation.conditions import mean_range, row_range, tie_mark, tie_note
 from bright_inspect.presentation.filters import row_delta
 from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
+from bright_inspect.presentation.sorting import sorted_by
 from bright_inspect.store.collections import TaskKey
 from bright_inspect.store.session import Run, differs
 
@@ -60,9 +61,7 @@ def sort_rows(rows: Sequence[QueryRow], by: SortKey, descending: bool, compared:
             return row.golds
         return row.text.casefold() if by == "query" else row.key.task if by == "task" else row.position
 
-    present = sorted((row for row in rows if value(row) is not None), key=lambda row: row.position)
-    absent = [row for row in rows if value(row) is None]
-    return sorted(present, key=value, reverse=descending) + absent  # type: ignore[arg-type]
+    return sorted_by(sorted(rows, key=lambda row: row.position), value, descending)
 
 
 def best_rank_text(row: QueryRow, run: int) -> str:
@@ -107,17 +106,24 @@ def query_columns(
     return [*columns, delta, gold]
 
 
+#: The columns that say which query a row is.
+NAMING = ("id", "task", "query")
+
+
+def naming_cell(row: QueryRow, key: str) -> Cell:
+    """A query's id, task or text; ``key`` is one of NAMING."""
+    if key == "query":
+        return (Span(" ".join(row.text[:400].split())),) if row.text else (Span("no text at hand", "dim"),)
+    return (Span(row.key.query_id, "dim"),) if key == "id" else (Span(row.key.task),)
+
+
 def query_row(row: QueryRow, columns: Sequence[Column], compared: Comparison) -> TableRow:
     """One line of the table."""
     delta = row_delta(row, compared.run.run_id, compared.baseline.run_id) if compared.paired else None
     cells: list[Cell] = []
     for column in columns:
-        if column.key == "id":
-            cells.append((Span(row.key.query_id, "dim"),))
-        elif column.key == "task":
-            cells.append((Span(row.key.task),))
-        elif column.key == "query":
-            cells.append((Span(" ".join(row.text[:400].split())),) if row.text else (Span("no text at hand", "dim"),))
+        if column.key in NAMING:
+            cells.append(naming_cell(row, column.key))
         elif column.key == "delta":
             cells.append((Span(signed_percent(delta), delta_style(delta)),))
         elif column.key == "bar":

@@ -10,6 +10,8 @@ from bright_inspect.evaluation.query_rows import QueryRow
 from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_style
 from bright_inspect.presentation.conditions import tie_mark
 from bright_inspect.presentation.numbers import delta_style, percent, signed_percent
+from bright_inspect.presentation.queries import NAMING, naming_cell
+from bright_inspect.presentation.sorting import sorted_by
 from bright_inspect.presentation.variants import extremes, mark_span
 from bright_inspect.rewriting.comparison import base_of, in_groups
 from bright_inspect.store.collections import TaskKey
@@ -80,10 +82,7 @@ def sort_queries(rows: Sequence[QueryRow], by: QuerySort, descending: bool, of: 
             return delta_of(row, int(by[5:]), of)
         return row.text.casefold() if by == "query" else row.key.task if by == "task" else row.position
 
-    keyed = sorted(((row, value(row)) for row in rows), key=lambda pair: pair[0].position)
-    present = [pair for pair in keyed if pair[1] is not None]
-    absent = [row for row, found in keyed if found is None]
-    return [row for row, _ in sorted(present, key=lambda pair: pair[1], reverse=descending)] + absent  # type: ignore[arg-type, return-value]
+    return sorted_by(sorted(rows, key=lambda row: row.position), value, descending)
 
 
 def sort_name(by: QuerySort, of: VariantRuns) -> str:
@@ -171,12 +170,8 @@ def variant_query_row(row: QueryRow, columns: Sequence[Column], of: VariantRuns)
     marks = extremes(values)
     cells: list[Cell] = []
     for column in columns:
-        if column.key == "id":
-            cells.append((Span(row.key.query_id, "dim"),))
-        elif column.key == "task":
-            cells.append((Span(row.key.task),))
-        elif column.key == "query":
-            cells.append((Span(" ".join(row.text[:400].split())),) if row.text else (Span("no text at hand", "dim"),))
+        if column.key in NAMING:
+            cells.append(naming_cell(row, column.key))
         elif column.key == "spread":
             cells.append((Span(percent(spread_of(row, of)), ""),))
         else:

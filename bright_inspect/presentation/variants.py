@@ -13,6 +13,7 @@ from bright_inspect.presentation.cells import Cell, Column, Span, TableRow, run_
 from bright_inspect.presentation.conditions import tie_mark
 from bright_inspect.presentation.numbers import delta_bar, delta_style, percent, signed_percent
 from bright_inspect.presentation.overview import task_title
+from bright_inspect.presentation.sorting import sorted_by
 from bright_inspect.rewriting.comparison import VariantScore, lengths_for, mean_scores, without_run
 from bright_inspect.rewriting.lengths import VariantLengths
 from bright_inspect.store.collections import TaskKey
@@ -116,9 +117,7 @@ def sort_lines(lines: Sequence[VariantLine], by: TaskSort, descending: bool) -> 
     rest = [line for line in lines if len(line.tasks) == 1]
     done: list[VariantLine] = []
     for part in (means, rest):
-        present = [line for line in part if value(line) is not None]
-        absent = [line for line in part if value(line) is None]
-        done += sorted(present, key=value, reverse=descending) + absent  # type: ignore[arg-type]
+        done += sorted_by(part, value, descending)
     return done
 
 

@@ -168,6 +168,8 @@ KEYS: tuple[Key, ...] = (
         "trace", True),
     Key("trace-next", "o", "next_trace", "other text", "rewrites, reasoning, gold answer, reranker's words, the query",
         "trace", True),
+    Key("trace-copy", "y", "copy_final", "copy", "copy the final text, or the whole where there is none (OSC 52)",
+        "trace"),
     Key("trace-pane", "tab", "app.focus_next", "pane", "the outline, or the text", "trace", True),
     Key("variants-table", "tab", "next_table", "table", "the tasks, or the queries", "variants", True),
     Key("variants-next", "right,l", "shift_runs(1)", "more runs", "the runs further right, where not all fit",

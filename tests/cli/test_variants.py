@@ -47,3 +47,9 @@ def test_what_is_missing_is_said_on_stderr(tmp_path: Path) -> None:
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "bm25@gpt4 bright/biology nDCG@10 1/2 50.0 –" in lines
     assert "no run @lamer_reason bright/biology 3 1.5 100 %" in lines
+
+
+def test_what_counts_with_runs_only_is_refused_without() -> None:
+    for option in (["-m", "P@1"], ["--per-query"], ["--ties", "file"]):
+        done = command("variants", *option)
+        assert (done.returncode, "Name runs, or leave the others out" in done.stderr) == (2, True)

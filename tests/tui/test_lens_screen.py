@@ -149,6 +149,8 @@ async def test_a_trace_is_folded_and_searched() -> None:
         text = reader.text
         assert "demo_reason" in line(pilot, "#trace-line")
         assert table.row_count > 1
+        await press(pilot, "y")
+        assert messages(pilot)[-1].startswith(f"{len(text):,} characters"), "no part of it is final"
         await press(pilot, "z")
         assert len(reader.text) < len(text)
         assert "▸" in reader.text

@@ -24,7 +24,10 @@ class CopyingScreen(DeskScreen):
 
     def action_copy_text(self) -> None:
         """Copy what the reader shows."""
-        text = self.query_one(TextReader).text
+        self.copy(self.query_one(TextReader).text)
+
+    def copy(self, text: str) -> None:
+        """Copy a text, and say so."""
         if text:
             self.app.copy_to_clipboard(text)
             self.notify(f"{len(text):,} characters {_SENT}", markup=False)

@@ -22,9 +22,10 @@ from bright_inspect.presentation.traces import (
     outline_rows,
     trace_line,
 )
-from bright_inspect.rewriting.traces import TracePart, outline
+from bright_inspect.rewriting.traces import TracePart, final_text, outline
 from bright_inspect.tui import keymap
-from bright_inspect.tui.screens.base import AuditTarget, DeskScreen
+from bright_inspect.tui.screens.base import AuditTarget
+from bright_inspect.tui.screens.copying import CopyingScreen
 from bright_inspect.tui.widgets.key_line import KeyLine
 from bright_inspect.tui.widgets.line import CellLine
 from bright_inspect.tui.widgets.reader import TextReader
@@ -33,7 +34,7 @@ from bright_inspect.tui.widgets.table import LineTable
 _WIDE = 100
 
 
-class TraceScreen(DeskScreen):
+class TraceScreen(CopyingScreen):
     """The outline beside the text, or above it where there is no room; the part under the cursor is at the top."""
 
     BINDINGS = keymap.bindings("trace")
@@ -111,6 +112,11 @@ class TraceScreen(DeskScreen):
         """Another text about the query."""
         self._asked = (self._asked + 1) % len(self._traces)
         self._open()
+
+    def action_copy_final(self) -> None:
+        """Copy the final text without what announces it, or the whole text where none is told apart."""
+        final = final_text(self._text, self._parts)
+        self.copy(self._text if final is None else final)
 
     def action_fold(self) -> None:
         """Fold the part under the cursor, with what is below it, or open it again."""
